@@ -71,35 +71,44 @@ static void end(pawl_http_call *call, int status, const char *content_type, bool
     pw_http_count(call->http, call->match.route, response->status, pw_http_nanoseconds() - call->began_ns);
 }
 
-void pw_http_answer_json(pawl_http_call *call, int status)
+pawl_status pw_http_answer_json(pawl_http_call *call, int status)
 {
     end(call, status, "application/json", false);
+    return PAWL_OK;
 }
 
-void pw_http_answer_text(pawl_http_call *call, const char *content_type)
+pawl_status pw_http_answer_object(pawl_http_call *call, int status)
+{
+    pw_http_json_close(&call->out, '}');
+    return pw_http_answer_json(call, status);
+}
+
+pawl_status pw_http_answer_text(pawl_http_call *call, const char *content_type)
 {
     end(call, 200, content_type, false);
+    return PAWL_OK;
 }
 
-void pw_http_answer_empty(pawl_http_call *call)
+pawl_status pw_http_answer_empty(pawl_http_call *call)
 {
     pw_http_text_reset(&call->out);
     end(call, 204, NULL, false);
+    return PAWL_OK;
 }
 
-void pw_http_answer_ok(pawl_http_call *call)
+pawl_status pw_http_answer_ok(pawl_http_call *call)
 {
     pw_http_json_open(&call->out, NULL, '{');
     pw_http_json_bool(&call->out, "ok", true);
-    pw_http_json_close(&call->out, '}');
-    pw_http_answer_json(call, 200);
+    return pw_http_answer_object(call, 200);
 }
 
-void pw_http_answer_stream(pawl_http_call *call)
+pawl_status pw_http_answer_stream(pawl_http_call *call)
 {
     pw_http_add_header(call, "X-Accel-Buffering", "no"); /* proxies that gather bytes would hold events up */
     end(call, 200, "text/event-stream", !call->is_head);
     call->response.head_size = 0; /* nobody knows how long it would be */
+    return PAWL_OK;
 }
 
 /* ---- Errors ---------------------------------------------------------------------------------------------------- */
@@ -113,7 +122,7 @@ static void write_error(struct pw_http_text *out, const char *code, const char *
     pw_http_json_string(out, "message", message);
 }
 
-void pw_http_fail(pawl_http_call *call, int status, const char *code, const char *format, ...)
+pawl_status pw_http_fail(pawl_http_call *call, int status, const char *code, const char *format, ...)
 {
     char message[1024];
     va_list arguments;
@@ -122,10 +131,9 @@ void pw_http_fail(pawl_http_call *call, int status, const char *code, const char
     pawl_text_mend(message);
     va_end(arguments);
     write_error(&call->out, code, message);
-    pw_http_json_close(&call->out, '}');
     if ((status == 503 || status == 429) && call->retry_after[0] == '\0')
         pw_http_add_retry_after(call, RETRY_AFTER_S);
-    pw_http_answer_json(call, status);
+    return pw_http_answer_object(call, status);
 }
 
 /* What each status is to a client.  Those not named cannot come out of what the routes call: they are our own fault. */
@@ -190,9 +198,9 @@ void pw_http_fail_status(pawl_http_call *call, pawl_status status)
     pw_http_fail(call, outcome.status, outcome.code, "%s", text);
 }
 
-void pw_http_fail_over_budget(pawl_http_call *call)
+pawl_status pw_http_fail_over_budget(pawl_http_call *call)
 {
-    pw_http_fail(call, 503, PW_HTTP_OVER_BUDGET, PW_HTTP_OVER_BUDGET_TEXT);
+    return pw_http_fail(call, 503, PW_HTTP_OVER_BUDGET, PW_HTTP_OVER_BUDGET_TEXT);
 }
 
 /* ---- Issues ---------------------------------------------------------------------------------------------------- */
@@ -230,8 +238,7 @@ bool pw_http_fail_issues(pawl_http_call *call)
     pw_http_json_open(&call->out, "issues", '[');
     pw_http_json_raw(&call->out, NULL, call->issues.data);
     pw_http_json_close(&call->out, ']');
-    pw_http_json_close(&call->out, '}');
-    pw_http_answer_json(call, 400);
+    (void)pw_http_answer_object(call, 400);
     return true;
 }
 

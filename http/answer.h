@@ -1,26 +1,28 @@
 /* answer.h - how a call is answered.  Each of these ends it, but for those that only add.  JSON that was written into
- * call->out before is the body of pw_http_answer_json(), and is dropped by the others. */
+ * call->out before is the body of pw_http_answer_json(), and is dropped by the others.  Those that answer return PAWL_OK, for
+ * a step to return. */
 #ifndef HTTP_ANSWER_H
 #define HTTP_ANSWER_H
 
 #include "http/call.h"
 
-void pw_http_answer_json(pawl_http_call *call, int status);
+pawl_status pw_http_answer_json(pawl_http_call *call, int status);
+pawl_status pw_http_answer_object(pawl_http_call *call, int status); /* the same; closes the object first */
 /* call->out, as it stands. */
-void pw_http_answer_text(pawl_http_call *call, const char *content_type);
-void pw_http_answer_empty(pawl_http_call *call); /* 204 */
-void pw_http_answer_ok(pawl_http_call *call);    /* {"ok":true} */
+pawl_status pw_http_answer_text(pawl_http_call *call, const char *content_type);
+pawl_status pw_http_answer_empty(pawl_http_call *call); /* 204 */
+pawl_status pw_http_answer_ok(pawl_http_call *call);    /* {"ok":true} */
 /* A stream's head; call->out are its first bytes. */
-void pw_http_answer_stream(pawl_http_call *call);
+pawl_status pw_http_answer_stream(pawl_http_call *call);
 
 /* {"code", "message"}.  429 and 5xx other than 500 carry Retry-After. */
-void pw_http_fail(pawl_http_call *call, int status, const char *code, const char *format, ...) PAWL_PRINTF(4, 5);
+pawl_status pw_http_fail(pawl_http_call *call, int status, const char *code, const char *format, ...) PAWL_PRINTF(4, 5);
 /* What a status of the engine is to a client; the text is call->error's, where it may be told. */
 void pw_http_fail_status(pawl_http_call *call, pawl_status status);
 /* 503: the memory that this needs is not to be had now. */
 #define PW_HTTP_OVER_BUDGET "MEMORY_EXHAUSTED"
 #define PW_HTTP_OVER_BUDGET_TEXT "other requests and runs use all the memory that there is for them; try again"
-void pw_http_fail_over_budget(pawl_http_call *call);
+pawl_status pw_http_fail_over_budget(pawl_http_call *call);
 /* Is it one that goes away by itself? */
 bool pw_http_is_passing(pawl_status status);
 

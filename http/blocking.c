@@ -14,28 +14,6 @@ struct waiter {
     bool is_ready;
 };
 
-static bool waiter_init(struct waiter *waiter)
-{
-    pthread_condattr_t attributes;
-    waiter->is_ready = false;
-    if (pthread_condattr_init(&attributes) != 0)
-        return false;
-    bool is_done = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-                   pthread_cond_init(&waiter->noted, &attributes) == 0;
-    (void)pthread_condattr_destroy(&attributes);
-    if (is_done && pthread_mutex_init(&waiter->lock, NULL) != 0) {
-        (void)pthread_cond_destroy(&waiter->noted);
-        is_done = false;
-    }
-    return is_done;
-}
-
-static void waiter_clear(struct waiter *waiter)
-{
-    (void)pthread_mutex_destroy(&waiter->lock);
-    (void)pthread_cond_destroy(&waiter->noted);
-}
-
 static void note(void *user)
 {
     struct waiter *waiter = user;
@@ -90,9 +68,9 @@ pawl_status pawl_http_answer(pawl_http *http, pawl_scope *scope, const struct pa
                              struct pawl_http_response *out_response)
 {
     const struct pawl_http_response *response;
-    struct waiter waiter;
+    struct waiter waiter = { .is_ready = false };
     int64_t again_at_ms;
-    if (!waiter_init(&waiter))
+    if (!pw_http_lock_init(&waiter.lock, &waiter.noted))
         return PAWL_NOMEM;
     pawl_http_call *call = pawl_http_call_new(http, request, note, &waiter);
     pawl_status status = PAWL_NOMEM;
@@ -106,6 +84,6 @@ pawl_status pawl_http_answer(pawl_http *http, pawl_scope *scope, const struct pa
     status = copy_response(scope, response, out_response);
 done:
     pawl_http_call_free(call);
-    waiter_clear(&waiter);
+    pw_http_lock_clear(&waiter.lock, &waiter.noted);
     return status;
 }

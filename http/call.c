@@ -100,27 +100,21 @@ static void unlist(pawl_http_call *call)
     (void)pthread_mutex_unlock(&http->lock);
 }
 
-bool pw_http_call_watch(pawl_http_call *call)
+pawl_status pw_http_call_watch(pawl_http_call *call)
 {
     pawl_status status = pawl_watch_open(call->http->engine, call->match.workflow, call->match.id, note_news, call,
                                          &call->watch, &call->error);
-    if (status != PAWL_OK) {
-        pw_http_fail_status(call, status);
-        return false;
-    }
-    list(call);
-    return true;
+    if (status == PAWL_OK)
+        list(call);
+    return status;
 }
 
-bool pw_http_call_watch_jobs(pawl_http_call *call)
+pawl_status pw_http_call_watch_jobs(pawl_http_call *call)
 {
     pawl_status status = pawl_job_watch_open(call->http->engine, note_news, call, &call->job_watch, &call->error);
-    if (status != PAWL_OK) {
-        pw_http_fail_status(call, status);
-        return false;
-    }
-    list(call);
-    return true;
+    if (status == PAWL_OK)
+        list(call);
+    return status;
 }
 
 void pw_http_call_wait_for_look(pawl_http_call *call)
@@ -145,10 +139,17 @@ void pw_http_call_set_deadline(pawl_http_call *call, int64_t wait_ms)
     call->deadline_ms = pawl_now_ms(call->http->engine) + (wait_ms < wait_ms_max ? wait_ms : wait_ms_max);
 }
 
-void pw_http_call_wait(pawl_http_call *call, int64_t again_at_ms)
+pawl_status pw_http_call_wait(pawl_http_call *call, int64_t again_at_ms)
 {
     call->state = PW_HTTP_WAITING;
     call->again_at_ms = again_at_ms;
+    return PAWL_OK;
+}
+
+pawl_status pw_http_call_look_again(pawl_http_call *call, int64_t now_ms)
+{
+    int64_t again_at_ms = now_ms + call->http->options.look_again_ms;
+    return pw_http_call_wait(call, again_at_ms < call->deadline_ms ? again_at_ms : call->deadline_ms);
 }
 
 bool pw_http_call_takes(const pawl_http_call *call)
@@ -321,18 +322,15 @@ static bool admit(pawl_http_call *call)
     return false;
 }
 
-static void begin(pawl_http_call *call)
+static pawl_status begin(pawl_http_call *call)
 {
     const struct pw_http_route *route = call->match.route;
     call->out.is_owed = strcmp(route->method, "GET") != 0; /* what was changed is told in any case */
-    if (call->request->body_size > (uint64_t)call->http->options.body_bytes_max) {
-        pw_http_fail(call, 413, "PAYLOAD_TOO_LARGE", "the body has %zu bytes; at most %lld are taken",
-                     call->request->body_size, (long long)call->http->options.body_bytes_max);
-        return;
-    }
+    if (call->request->body_size > (uint64_t)call->http->options.body_bytes_max)
+        return pw_http_fail(call, 413, "PAYLOAD_TOO_LARGE", "the body has %zu bytes; at most %lld are taken",
+                            call->request->body_size, (long long)call->http->options.body_bytes_max);
     pw_http_query_check(call, route->query);
-    if (!pw_http_fail_issues(call))
-        route->begin(call);
+    return pw_http_fail_issues(call) ? PAWL_OK : route->begin(call);
 }
 
 bool pw_http_call_admit(pawl_http_call *call)
@@ -407,12 +405,7 @@ pawl_http_call *pawl_http_call_new(pawl_http *http, const struct pawl_http_reque
     pawl_http_call *call = calloc(1, sizeof *call);
     if (call == NULL)
         return NULL;
-    if (pthread_mutex_init(&call->lock, NULL) != 0) {
-        free(call);
-        return NULL;
-    }
-    if (pthread_cond_init(&call->changed, NULL) != 0) {
-        (void)pthread_mutex_destroy(&call->lock);
+    if (!pw_http_lock_init(&call->lock, &call->changed)) {
         free(call);
         return NULL;
     }
@@ -446,8 +439,7 @@ void pawl_http_call_free(pawl_http_call *call)
     pawl_scope_free(call->look_scope);
     pawl_scope_free(call->scope);
     pawl_memory_owe(call->http->engine, &call->memory_held, 0);
-    (void)pthread_cond_destroy(&call->changed);
-    (void)pthread_mutex_destroy(&call->lock);
+    pw_http_lock_clear(&call->lock, &call->changed);
     free(call);
 }
 
@@ -487,14 +479,19 @@ bool pw_http_call_look(const pawl_http_call *call, const struct pawl_http_respon
 /* The call must be due. */
 static void carry_on(pawl_http_call *call)
 {
+    pawl_status status = PAWL_OK;
     take_up(call);
     if (call->state == PW_HTTP_ADMITTED) {
-        begin(call);
+        status = begin(call);
+    } else if (call->state == PW_HTTP_SUBMITTED && call->answer != PAWL_OK) {
+        status = call->answer;
     } else if (call->state != PW_HTTP_ANSWERED) {
         if (call->state == PW_HTTP_WAITING)
             (void)pw_http_call_take_news(call);
-        call->match.route->resume(call);
+        status = call->match.route->resume(call);
     }
+    if (status != PAWL_OK)
+        pw_http_fail_status(call, status);
 }
 
 bool pawl_http_call_answer(pawl_http_call *call, const struct pawl_http_response **out_response,

@@ -126,11 +126,13 @@ struct pawl_http_call {
 void pw_http_call_answered(void *call, pawl_status status);
 /* Call before handing the call to something that will call pw_http_call_answered(); again, too, once it has. */
 void pw_http_call_submit(pawl_http_call *call);
-/* Waits for news until then: opens the watch at the first time, and is told of a drain.  False: answered with an error. */
-bool pw_http_call_watch(pawl_http_call *call);
-bool pw_http_call_watch_jobs(pawl_http_call *call);    /* the same, for any job that becomes due */
-void pw_http_call_wait_for_look(pawl_http_call *call); /* the same, for what the prober finds out */
-void pw_http_call_wait(pawl_http_call *call, int64_t again_at_ms);
+/* Waits for news until then: opens the watch at the first time, and is told of a drain.  */
+pawl_status pw_http_call_watch(pawl_http_call *call);
+pawl_status pw_http_call_watch_jobs(pawl_http_call *call); /* the same, for any job that becomes due */
+void pw_http_call_wait_for_look(pawl_http_call *call);     /* the same, for what the prober finds out */
+/* Both return PAWL_OK, for a step to return. */
+pawl_status pw_http_call_wait(pawl_http_call *call, int64_t again_at_ms);
+pawl_status pw_http_call_look_again(pawl_http_call *call, int64_t now_ms); /* soon, or at the deadline */
 /* Of a wait that begins now and lasts so long, or as long as the handler lets one last. */
 void pw_http_call_set_deadline(pawl_http_call *call, int64_t wait_ms);
 bool pw_http_call_has_news(pawl_http_call *call);

@@ -22,45 +22,38 @@ static void write_runner(struct pw_http_text *out, const struct pawl_runner_info
     pw_http_json_close(out, '}');
 }
 
-void pw_http_cluster(pawl_http_call *call)
+pawl_status pw_http_cluster(pawl_http_call *call)
 {
     const struct pawl_runner_info *runners;
     size_t count;
     pawl_status status = pawl_list_runners(call->http->engine, call->scope, &runners, &count, &call->error);
-    if (status != PAWL_OK) {
-        pw_http_fail_status(call, status);
-        return;
-    }
+    if (status != PAWL_OK)
+        return status;
     pw_http_json_open(&call->out, NULL, '{');
     pw_http_json_integer(&call->out, "shardCount", PAWL_SHARD_COUNT);
     pw_http_json_open(&call->out, "runners", '[');
     for (size_t i = 0; i < count; i++)
         write_runner(&call->out, &runners[i]);
     pw_http_json_close(&call->out, ']');
-    pw_http_json_close(&call->out, '}');
-    pw_http_answer_json(call, 200);
+    return pw_http_answer_object(call, 200);
 }
 
-void pw_http_list_shards(pawl_http_call *call)
+pawl_status pw_http_list_shards(pawl_http_call *call)
 {
     const char *const *runner_ids;
     pawl_status status =
         pawl_list_shards(call->http->engine, call->scope, call->match.workflow, &runner_ids, &call->error);
-    if (status != PAWL_OK) {
-        pw_http_fail_status(call, status);
-        return;
-    }
+    if (status != PAWL_OK)
+        return status;
     pw_http_json_open(&call->out, NULL, '{');
     pw_http_json_string(&call->out, "workflowName", call->match.workflow);
     pw_http_json_open(&call->out, "shards", '[');
     for (int shard = 0; shard < PAWL_SHARD_COUNT; shard++) {
         pw_http_json_open(&call->out, NULL, '{');
         pw_http_json_integer(&call->out, "shard", shard);
-        if (runner_ids[shard] != NULL)
-            pw_http_json_string(&call->out, "runnerId", runner_ids[shard]);
+        pw_http_json_string_if(&call->out, "runnerId", runner_ids[shard]);
         pw_http_json_close(&call->out, '}');
     }
     pw_http_json_close(&call->out, ']');
-    pw_http_json_close(&call->out, '}');
-    pw_http_answer_json(call, 200);
+    return pw_http_answer_object(call, 200);
 }

@@ -11,7 +11,7 @@ enum { BATCH_MAX = 100 };
 
 /* ---- One ------------------------------------------------------------------------------------------------------- */
 
-void pw_http_create(pawl_http_call *call)
+pawl_status pw_http_create(pawl_http_call *call)
 {
     enum { ID, PARAMS, ON_CONFLICT, COUNT };
     struct pw_http_field fields[COUNT] = { [ID] = { .name = "id", .kind = PW_HTTP_STRING },
@@ -19,12 +19,11 @@ void pw_http_create(pawl_http_call *call)
                                            [ON_CONFLICT] = { .name = "onConflict", .kind = PW_HTTP_STRING } };
     struct pw_http_create_work *work = &call->work.create;
     if (!pw_http_body_read(call, fields, COUNT))
-        return;
-    if (fields[ON_CONFLICT].text != NULL && strcmp(fields[ON_CONFLICT].text, "return") != 0) {
+        return PAWL_OK;
+    if (fields[ON_CONFLICT].text != NULL && strcmp(fields[ON_CONFLICT].text, "return") != 0)
         pw_http_issue(call, "onConflict", "is \"return\", or left out");
-        (void)pw_http_fail_issues(call);
-        return;
-    }
+    if (pw_http_fail_issues(call))
+        return PAWL_OK;
     work->options = (struct pawl_create_options)PAWL_CREATE_OPTIONS_INIT;
     work->options.id = fields[ID].text;
     work->options.params_json = fields[PARAMS].text;
@@ -32,16 +31,13 @@ void pw_http_create(pawl_http_call *call)
     pw_http_call_submit(call);
     pawl_create_async(call->http->engine, call->scope, call->match.workflow, &work->options, &work->instance,
                       &call->error, pw_http_call_answered, call);
+    return PAWL_OK;
 }
 
-void pw_http_create_done(pawl_http_call *call)
+pawl_status pw_http_create_done(pawl_http_call *call)
 {
-    if (call->answer != PAWL_OK) {
-        pw_http_fail_status(call, call->answer);
-        return;
-    }
     pw_http_write_instance(&call->out, &call->work.create.instance);
-    pw_http_answer_json(call, 200);
+    return pw_http_answer_json(call, 200);
 }
 
 /* ---- Many ------------------------------------------------------------------------------------------------------ */
@@ -61,17 +57,14 @@ static void read_item(pawl_http_call *call, size_t position, char *text, size_t 
     *out_item = (struct pawl_batch_item){ fields[ID].text, fields[PARAMS].text };
 }
 
-/* False: answered. */
-static bool read_items(pawl_http_call *call, char *list, size_t size)
+static pawl_status read_items(pawl_http_call *call, char *list, size_t size)
 {
     struct pw_http_batch_work *work = &call->work.batch;
     struct pawl_json_part part;
     size_t position = 0;
     work->items = pawl_scope_take(call->scope, BATCH_MAX * sizeof *work->items);
-    if (work->items == NULL) {
-        pw_http_fail_status(call, PAWL_NOMEM);
-        return false;
-    }
+    if (work->items == NULL)
+        return PAWL_NOMEM;
     while (pawl_json_next(list, size, &position, &part)) {
         if (work->count == BATCH_MAX) {
             pw_http_issue(call, "instances", "has more than %d elements", BATCH_MAX);
@@ -80,32 +73,31 @@ static bool read_items(pawl_http_call *call, char *list, size_t size)
         read_item(call, work->count, list + (part.text - list), part.size, &work->items[work->count]);
         work->count++;
     }
-    return !pw_http_fail_issues(call);
+    return PAWL_OK;
 }
 
-void pw_http_create_batch(pawl_http_call *call)
+pawl_status pw_http_create_batch(pawl_http_call *call)
 {
     struct pw_http_field instances = { .name = "instances", .kind = PW_HTTP_LIST, .is_required = true };
     struct pw_http_batch_work *work = &call->work.batch;
-    if (!pw_http_body_read(call, &instances, 1) || !read_items(call, instances.text, instances.size))
-        return;
+    if (!pw_http_body_read(call, &instances, 1))
+        return PAWL_OK;
+    pawl_status status = read_items(call, instances.text, instances.size);
+    if (status != PAWL_OK || pw_http_fail_issues(call))
+        return status;
     pw_http_call_submit(call);
     pawl_create_batch_async(call->http->engine, call->scope, call->match.workflow, work->items, work->count,
                             &work->instances, &work->created, &call->error, pw_http_call_answered, call);
+    return PAWL_OK;
 }
 
-void pw_http_create_batch_done(pawl_http_call *call)
+pawl_status pw_http_create_batch_done(pawl_http_call *call)
 {
     const struct pw_http_batch_work *work = &call->work.batch;
-    if (call->answer != PAWL_OK) {
-        pw_http_fail_status(call, call->answer);
-        return;
-    }
     pw_http_json_open(&call->out, NULL, '{');
     pw_http_json_open(&call->out, "instances", '[');
     for (size_t i = 0; i < work->created; i++)
         pw_http_write_instance(&call->out, &work->instances[i]);
     pw_http_json_close(&call->out, ']');
-    pw_http_json_close(&call->out, '}');
-    pw_http_answer_json(call, 200);
+    return pw_http_answer_object(call, 200);
 }

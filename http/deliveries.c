@@ -5,7 +5,7 @@
 #include "http/query.h"
 #include "http/write.h"
 
-void pw_http_list_deliveries(pawl_http_call *call)
+pawl_status pw_http_list_deliveries(pawl_http_call *call)
 {
     static const char *const statuses[] = { "pending", "failed", NULL };
     struct pawl_delivery_list_options options = PAWL_DELIVERY_LIST_OPTIONS_INIT;
@@ -18,28 +18,24 @@ void pw_http_list_deliveries(pawl_http_call *call)
     options.cursor = pw_http_query(call, "cursor");
     pw_http_query_page_size(call, &options.page_size);
     if (pw_http_fail_issues(call))
-        return;
+        return PAWL_OK;
     pawl_status status = pawl_list_deliveries(call->http->engine, call->scope, &options, &page, &call->error);
-    if (status != PAWL_OK) {
-        pw_http_fail_status(call, status);
-        return;
-    }
+    if (status != PAWL_OK)
+        return status;
     pw_http_json_open(&call->out, NULL, '{');
     pw_http_json_open(&call->out, "deliveries", '[');
     for (size_t i = 0; i < page.count; i++)
         pw_http_write_delivery(&call->out, &page.deliveries[i]);
     pw_http_json_close(&call->out, ']');
-    if (page.cursor != NULL)
-        pw_http_json_string(&call->out, "cursor", page.cursor);
-    pw_http_json_bool(&call->out, "hasNextPage", page.cursor != NULL);
-    pw_http_json_close(&call->out, '}');
-    pw_http_answer_json(call, 200);
+    pw_http_write_cursor(&call->out, "cursor", "hasNextPage", page.cursor);
+    return pw_http_answer_object(call, 200);
 }
 
-void pw_http_resend(pawl_http_call *call)
+pawl_status pw_http_resend(pawl_http_call *call)
 {
     if (!pw_http_body_read(call, NULL, 0))
-        return;
+        return PAWL_OK;
     pw_http_call_submit(call);
     pawl_resend_delivery_async(call->http->engine, call->match.delivery, &call->error, pw_http_call_answered, call);
+    return PAWL_OK;
 }

@@ -6,7 +6,7 @@
 #include "http/body.h"
 #include "http/operations.h"
 
-void pw_http_execute(pawl_http_call *call)
+pawl_status pw_http_execute(pawl_http_call *call)
 {
     enum { KEY, PARAMS, DISCARD, WAIT, COUNT };
     struct pw_http_field fields[COUNT] = { [KEY] = { .name = "key", .kind = PW_HTTP_STRING },
@@ -16,7 +16,7 @@ void pw_http_execute(pawl_http_call *call)
     struct pw_http_execute_work *work = &call->work.execute;
     pawl_status status = PAWL_OK;
     if (!pw_http_body_read(call, fields, COUNT))
-        return;
+        return PAWL_OK;
     work->options = (struct pawl_create_options)PAWL_CREATE_OPTIONS_INIT;
     work->options.params_json = fields[PARAMS].text;
     work->wait_ms = fields[DISCARD].number != 0 ? 0 : fields[WAIT].number;
@@ -25,38 +25,30 @@ void pw_http_execute(pawl_http_call *call)
         work->options.id = work->id;
         work->options.return_existing = true;
     }
-    if (status != PAWL_OK) {
-        pw_http_fail_status(call, status);
-        return;
-    }
+    if (status != PAWL_OK)
+        return status;
     pw_http_call_submit(call);
     pawl_create_async(call->http->engine, call->scope, call->match.workflow, &work->options, &work->instance,
                       &call->error, pw_http_call_answered, call);
+    return PAWL_OK;
 }
 
-void pw_http_execute_carry_on(pawl_http_call *call)
+pawl_status pw_http_execute_carry_on(pawl_http_call *call)
 {
     const struct pw_http_execute_work *work = &call->work.execute;
-    if (call->state == PW_HTTP_WAITING) {
-        pw_http_result_look(call);
-    } else if (call->answer != PAWL_OK) {
-        pw_http_fail_status(call, call->answer);
-    } else if (work->wait_ms == 0) {
-        pw_http_answer_outcome(call, &work->instance);
-    } else {
-        call->match.id = work->instance.id;
-        call->made = &work->instance;
-        pw_http_result_await(call, work->wait_ms);
-    }
+    if (call->state == PW_HTTP_WAITING)
+        return pw_http_result_look(call);
+    if (work->wait_ms == 0)
+        return pw_http_answer_outcome(call, &work->instance);
+    call->match.id = work->instance.id;
+    call->made = &work->instance;
+    return pw_http_result_await(call, work->wait_ms);
 }
 
-void pw_http_poll(pawl_http_call *call)
+pawl_status pw_http_poll(pawl_http_call *call)
 {
     struct pawl_instance instance;
     pawl_status status =
         pawl_poll(call->http->engine, call->scope, call->match.workflow, call->match.key, &instance, &call->error);
-    if (status == PAWL_OK)
-        pw_http_answer_outcome(call, &instance);
-    else
-        pw_http_fail_status(call, status);
+    return status == PAWL_OK ? pw_http_answer_outcome(call, &instance) : status;
 }

@@ -7,17 +7,16 @@
 
 enum { READY_MS_MAX = 3000 };
 
-static void answer_status(pawl_http_call *call, const char *status)
+static pawl_status answer_status(pawl_http_call *call, const char *status)
 {
     pw_http_json_open(&call->out, NULL, '{');
     pw_http_json_string(&call->out, "status", status);
-    pw_http_json_close(&call->out, '}');
-    pw_http_answer_json(call, 200);
+    return pw_http_answer_object(call, 200);
 }
 
-void pw_http_live(pawl_http_call *call)
+pawl_status pw_http_live(pawl_http_call *call)
 {
-    answer_status(call, "ok");
+    return answer_status(call, "ok");
 }
 
 static bool is_full(pawl_runner *runner)
@@ -28,65 +27,49 @@ static bool is_full(pawl_runner *runner)
     return stats.is_full;
 }
 
-void pw_http_ready(pawl_http_call *call)
+pawl_status pw_http_ready(pawl_http_call *call)
 {
-    if (pw_http_is_draining(call)) {
-        pw_http_fail(call, 503, "DRAINING", "this server is about to stop");
-        return;
-    }
-    if (is_full(call->http->options.runner)) {
-        pw_http_fail(call, 503, "THREADS_BLOCKED",
-                     "too many threads are blocked by workflow code or step bodies that do not return: no new runs are "
-                     "taken until some of them do");
-        return;
-    }
+    if (pw_http_is_draining(call))
+        return pw_http_fail(call, 503, "DRAINING", "this server is about to stop");
+    if (is_full(call->http->options.runner))
+        return pw_http_fail(call, 503, "THREADS_BLOCKED",
+                            "too many threads are blocked by workflow code or step bodies that do not return: no new "
+                            "runs are taken until some of them do");
     pawl_status status = pw_http_prober_ask(&call->http->prober, &call->work.look);
-    if (status != PAWL_OK) {
-        pw_http_fail_status(call, status);
-        return;
-    }
+    if (status != PAWL_OK)
+        return status;
     call->deadline_ms = pawl_now_ms(call->http->engine) + READY_MS_MAX;
     pw_http_call_wait_for_look(call);
-    pw_http_ready_look(call);
+    return pw_http_ready_look(call);
 }
 
-void pw_http_ready_look(pawl_http_call *call)
+pawl_status pw_http_ready_look(pawl_http_call *call)
 {
     pawl_status verdict = PAWL_OK;
     bool is_known = pw_http_prober_verdict(&call->http->prober, call->work.look, &verdict);
-    if (is_known && verdict == PAWL_OK)
-        answer_status(call, "ready");
-    else if (is_known)
-        pw_http_fail_status(call, verdict);
-    else if (pawl_now_ms(call->http->engine) < call->deadline_ms && !pw_http_is_draining(call))
-        pw_http_call_wait(call, call->deadline_ms);
-    else
-        pw_http_fail(call, 503, "STORE_UNAVAILABLE", "the store has not answered for %d ms", READY_MS_MAX);
+    if (is_known)
+        return verdict == PAWL_OK ? answer_status(call, "ready") : verdict;
+    if (pawl_now_ms(call->http->engine) < call->deadline_ms && !pw_http_is_draining(call))
+        return pw_http_call_wait(call, call->deadline_ms);
+    return pw_http_fail(call, 503, "STORE_UNAVAILABLE", "the store has not answered for %d ms", READY_MS_MAX);
 }
 
-void pw_http_version(pawl_http_call *call)
+pawl_status pw_http_version(pawl_http_call *call)
 {
     pw_http_json_open(&call->out, NULL, '{');
     pw_http_json_string(&call->out, "name", "pawl");
     pw_http_json_string(&call->out, "version", pawl_version());
-    pw_http_json_close(&call->out, '}');
-    pw_http_answer_json(call, 200);
+    return pw_http_answer_object(call, 200);
 }
 
-void pw_http_metrics(pawl_http_call *call)
+pawl_status pw_http_metrics(pawl_http_call *call)
 {
     pawl_status status = pw_http_write_metrics(call->http, /* asks_store= */ !call->lacks_store, &call->out);
-    if (status == PAWL_OK)
-        pw_http_answer_text(call, PW_HTTP_METRICS_TYPE);
-    else
-        pw_http_fail_status(call, status);
+    return status == PAWL_OK ? pw_http_answer_text(call, PW_HTTP_METRICS_TYPE) : status;
 }
 
-void pw_http_describe(pawl_http_call *call)
+pawl_status pw_http_describe(pawl_http_call *call)
 {
     pawl_status status = pw_http_write_openapi(call->http->options.mount, &call->out);
-    if (status == PAWL_OK)
-        pw_http_answer_text(call, "application/json");
-    else
-        pw_http_fail_status(call, status);
+    return status == PAWL_OK ? pw_http_answer_text(call, "application/json") : status;
 }

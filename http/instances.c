@@ -4,45 +4,40 @@
 #include "http/query.h"
 #include "http/write.h"
 
+static void write_texts(struct pw_http_text *out, const char *key, const char *const *texts, size_t count)
+{
+    if (count == 0)
+        return;
+    pw_http_json_open(out, key, '[');
+    for (size_t i = 0; i < count; i++)
+        pw_http_json_string(out, NULL, texts[i]);
+    pw_http_json_close(out, ']');
+}
+
 static void write_workflow(struct pw_http_text *out, const struct pawl_workflow_info *workflow)
 {
     pw_http_json_open(out, NULL, '{');
     pw_http_json_string(out, "name", workflow->name);
-    if (workflow->description != NULL)
-        pw_http_json_string(out, "description", workflow->description);
-    if (workflow->version != NULL)
-        pw_http_json_string(out, "version", workflow->version);
-    if (workflow->tag_count > 0) {
-        pw_http_json_open(out, "tags", '[');
-        for (size_t i = 0; i < workflow->tag_count; i++)
-            pw_http_json_string(out, NULL, workflow->tags[i]);
-        pw_http_json_close(out, ']');
-    }
-    if (workflow->permission_count > 0) {
-        pw_http_json_open(out, "permissions", '[');
-        for (size_t i = 0; i < workflow->permission_count; i++)
-            pw_http_json_string(out, NULL, workflow->permissions[i]);
-        pw_http_json_close(out, ']');
-    }
+    pw_http_json_string_if(out, "description", workflow->description);
+    pw_http_json_string_if(out, "version", workflow->version);
+    write_texts(out, "tags", workflow->tags, workflow->tag_count);
+    write_texts(out, "permissions", workflow->permissions, workflow->permission_count);
     pw_http_json_close(out, '}');
 }
 
-void pw_http_list_workflows(pawl_http_call *call)
+pawl_status pw_http_list_workflows(pawl_http_call *call)
 {
     const struct pawl_workflow_info *workflows;
     size_t count;
     pawl_status status = pawl_list_workflows(call->http->engine, call->scope, &workflows, &count);
-    if (status != PAWL_OK) {
-        pw_http_fail_status(call, status);
-        return;
-    }
+    if (status != PAWL_OK)
+        return status;
     pw_http_json_open(&call->out, NULL, '{');
     pw_http_json_open(&call->out, "workflows", '[');
     for (size_t i = 0; i < count; i++)
         write_workflow(&call->out, &workflows[i]);
     pw_http_json_close(&call->out, ']');
-    pw_http_json_close(&call->out, '}');
-    pw_http_answer_json(call, 200);
+    return pw_http_answer_object(call, 200);
 }
 
 /* ---- Pages of rows --------------------------------------------------------------------------------------------------- */
@@ -50,24 +45,33 @@ void pw_http_list_workflows(pawl_http_call *call)
 /* Rows and what is made of them, before the answer is written: a page of 4 MiB, some times over. */
 enum { READ_BYTES = 16 * 1024 * 1024 };
 
-/* What a page is read into.  NULL: answered. */
-static pawl_scope *begin_page(pawl_http_call *call)
-{
-    if (!pw_http_call_hold(call, READ_BYTES)) {
-        pw_http_fail_over_budget(call);
-        return NULL;
-    }
-    pawl_scope *scope = pawl_scope_new();
-    if (scope == NULL)
-        pw_http_fail_status(call, PAWL_NOMEM);
-    return scope;
-}
+typedef pawl_status list_fn(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
+                            const struct pawl_list_options *options, struct pawl_instance_page *out_page,
+                            struct pawl_error *error);
+typedef void write_fn(struct pw_http_text *out, const struct pawl_instance *instance);
+
+/* What is read, and how it is written. */
+struct page {
+    pawl_status (*answer)(pawl_http_call *call, pawl_scope *scope, const struct page *page);
+    const struct pawl_history_options *history;
+    const struct pawl_list_options *list_options;
+    list_fn *list;
+    const char *name;
+    write_fn *write;
+};
 
 /* Only the answer is kept until it is sent. */
-static void end_page(pawl_http_call *call, pawl_scope *scope)
+static pawl_status answer_page(pawl_http_call *call, const struct page *page)
 {
+    if (pw_http_fail_issues(call))
+        return PAWL_OK;
+    if (!pw_http_call_hold(call, READ_BYTES))
+        return pw_http_fail_over_budget(call);
+    pawl_scope *scope = pawl_scope_new();
+    pawl_status status = scope != NULL ? page->answer(call, scope, page) : PAWL_NOMEM;
     pawl_scope_free(scope);
     pw_http_call_give_back(call, READ_BYTES);
+    return status;
 }
 
 /* Children and runs have no `status` and no `version` to ask for: the routes do not take them. */
@@ -85,82 +89,58 @@ static void read_list_options(pawl_http_call *call, struct pawl_list_options *op
     options->version = pw_http_query(call, "version");
 }
 
-static void answer_page(pawl_http_call *call, const char *name, const struct pawl_instance_page *page,
-                        void (*write)(struct pw_http_text *out, const struct pawl_instance *instance))
+static pawl_status answer_list(pawl_http_call *call, pawl_scope *scope, const struct page *page)
 {
+    struct pawl_instance_page found;
+    pawl_status status = page->list(call->http->engine, scope, call->match.workflow, call->match.id, page->list_options,
+                                    &found, &call->error);
+    if (status != PAWL_OK)
+        return status;
     pw_http_json_open(&call->out, NULL, '{');
-    pw_http_json_open(&call->out, name, '[');
-    for (size_t i = 0; i < page->count; i++)
-        write(&call->out, &page->instances[i]);
+    pw_http_json_open(&call->out, page->name, '[');
+    for (size_t i = 0; i < found.count; i++)
+        page->write(&call->out, &found.instances[i]);
     pw_http_json_close(&call->out, ']');
-    if (page->cursor != NULL)
-        pw_http_json_string(&call->out, "cursor", page->cursor);
-    pw_http_json_bool(&call->out, "hasNextPage", page->cursor != NULL);
-    pw_http_json_close(&call->out, '}');
-    pw_http_answer_json(call, 200);
+    pw_http_write_cursor(&call->out, "cursor", "hasNextPage", found.cursor);
+    return pw_http_answer_object(call, 200);
 }
 
-void pw_http_list_instances(pawl_http_call *call)
+static pawl_status list(pawl_http_call *call, list_fn *list_them, const char *name, write_fn *write)
 {
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
-    struct pawl_instance_page page;
     read_list_options(call, &options);
-    if (pw_http_fail_issues(call))
-        return;
-    pawl_scope *scope = begin_page(call);
-    if (scope == NULL)
-        return;
-    pawl_status status = pawl_list(call->http->engine, scope, call->match.workflow, &options, &page, &call->error);
-    if (status == PAWL_OK)
-        answer_page(call, "instances", &page, pw_http_write_listed);
-    else
-        pw_http_fail_status(call, status);
-    end_page(call, scope);
+    return answer_page(call, &(struct page){ answer_list, NULL, &options, list_them, name, write });
 }
 
-typedef pawl_status list_of_fn(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
-                               const struct pawl_list_options *options, struct pawl_instance_page *out_page,
-                               struct pawl_error *error);
-
-/* A list that belongs to one instance. */
-static void list_of_instance(pawl_http_call *call, list_of_fn *list, const char *name,
-                             void (*write)(struct pw_http_text *out, const struct pawl_instance *instance))
+static pawl_status list_of_workflow(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
+                                    const struct pawl_list_options *options, struct pawl_instance_page *out_page,
+                                    struct pawl_error *error)
 {
-    struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
-    struct pawl_instance_page page;
-    read_list_options(call, &options);
-    if (pw_http_fail_issues(call))
-        return;
-    pawl_scope *scope = begin_page(call);
-    if (scope == NULL)
-        return;
-    pawl_status status =
-        list(call->http->engine, scope, call->match.workflow, call->match.id, &options, &page, &call->error);
-    if (status == PAWL_OK)
-        answer_page(call, name, &page, write);
-    else
-        pw_http_fail_status(call, status);
-    end_page(call, scope);
+    (void)id;
+    return pawl_list(engine, scope, workflow, options, out_page, error);
 }
 
-void pw_http_list_children(pawl_http_call *call)
+pawl_status pw_http_list_instances(pawl_http_call *call)
 {
-    list_of_instance(call, pawl_list_children, "instances", pw_http_write_child);
+    return list(call, list_of_workflow, "instances", pw_http_write_listed);
 }
 
-void pw_http_list_runs(pawl_http_call *call)
+pawl_status pw_http_list_children(pawl_http_call *call)
 {
-    list_of_instance(call, pawl_list_runs, "runs", pw_http_write_run);
+    return list(call, pawl_list_children, "instances", pw_http_write_child);
 }
 
-void pw_http_count_instances(pawl_http_call *call)
+pawl_status pw_http_list_runs(pawl_http_call *call)
+{
+    return list(call, pawl_list_runs, "runs", pw_http_write_run);
+}
+
+pawl_status pw_http_count_instances(pawl_http_call *call)
 {
     struct pawl_instance_counts counts;
     pawl_status status = pawl_count(call->http->engine, pw_http_query(call, "workflow"), &counts, &call->error);
-    if (status != PAWL_OK) {
-        pw_http_fail_status(call, status);
-        return;
-    }
+    if (status != PAWL_OK)
+        return status;
     pw_http_json_open(&call->out, NULL, '{');
     pw_http_json_open(&call->out, "instances", '{');
     for (size_t of = 0; of < PAWL_INSTANCE_STATUSES; of++) {
@@ -170,25 +150,22 @@ void pw_http_count_instances(pawl_http_call *call)
         pw_http_json_close(&call->out, '}');
     }
     pw_http_json_close(&call->out, '}');
-    pw_http_json_close(&call->out, '}');
-    pw_http_answer_json(call, 200);
+    return pw_http_answer_object(call, 200);
 }
 
-void pw_http_get(pawl_http_call *call)
+pawl_status pw_http_get(pawl_http_call *call)
 {
     struct pawl_instance instance;
     int64_t run_number = 0;
     (void)pw_http_query_integer(call, "runNumber", 1, INT64_MAX, &run_number);
     if (pw_http_fail_issues(call))
-        return;
+        return PAWL_OK;
     pawl_status status = pawl_get_run(call->http->engine, call->scope, call->match.workflow, call->match.id, run_number,
                                       &instance, &call->error);
-    if (status != PAWL_OK) {
-        pw_http_fail_status(call, status);
-        return;
-    }
+    if (status != PAWL_OK)
+        return status;
     pw_http_write_with_meta(&call->out, &instance);
-    pw_http_answer_json(call, 200);
+    return pw_http_answer_json(call, 200);
 }
 
 static void read_history_options(pawl_http_call *call, struct pawl_history_options *options)
@@ -210,23 +187,20 @@ static void read_history_options(pawl_http_call *call, struct pawl_history_optio
         options->log_level = (enum pawl_log_level)position;
 }
 
-void pw_http_history(pawl_http_call *call)
+static pawl_status answer_history(pawl_http_call *call, pawl_scope *scope, const struct page *page)
+{
+    struct pawl_history history;
+    pawl_status status = pawl_get_history(call->http->engine, scope, call->match.workflow, call->match.id,
+                                          page->history, &history, &call->error);
+    if (status != PAWL_OK)
+        return status;
+    pw_http_write_history(&call->out, &history, page->history->include_logs);
+    return pw_http_answer_json(call, 200);
+}
+
+pawl_status pw_http_history(pawl_http_call *call)
 {
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
-    struct pawl_history history;
     read_history_options(call, &options);
-    if (pw_http_fail_issues(call))
-        return;
-    pawl_scope *scope = begin_page(call);
-    if (scope == NULL)
-        return;
-    pawl_status status = pawl_get_history(call->http->engine, scope, call->match.workflow, call->match.id, &options,
-                                          &history, &call->error);
-    if (status == PAWL_OK) {
-        pw_http_write_history(&call->out, &history, options.include_logs);
-        pw_http_answer_json(call, 200);
-    } else {
-        pw_http_fail_status(call, status);
-    }
-    end_page(call, scope);
+    return answer_page(call, &(struct page){ .answer = answer_history, .history = &options });
 }

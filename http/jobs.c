@@ -15,22 +15,19 @@ enum { FUNCTIONS_MAX = 64, CLAIM_MAX = 100, LEASE_MS_MIN = 1000, LEASE_MS_MAX = 
 
 /* ---- Claims ---------------------------------------------------------------------------------------------------- */
 
-static void claim(pawl_http_call *call)
+static pawl_status claim(pawl_http_call *call)
 {
     struct pw_http_claim_work *work = &call->work.claim;
-    if (call->lacks_store) {
-        pw_http_fail_status(call, PAWL_STORE_UNAVAILABLE);
-        return;
-    }
+    if (call->lacks_store)
+        return PAWL_STORE_UNAVAILABLE;
     pawl_scope_free(call->look_scope);
     call->look_scope = pawl_scope_new();
-    if (call->look_scope == NULL) {
-        pw_http_fail_status(call, PAWL_NOMEM);
-        return;
-    }
+    if (call->look_scope == NULL)
+        return PAWL_NOMEM;
     pw_http_call_submit(call);
     pawl_job_claim_async(call->http->engine, call->look_scope, &work->options, &work->jobs, &work->count, &call->error,
                          pw_http_call_answered, call);
+    return PAWL_OK;
 }
 
 static void read_functions(pawl_http_call *call, const struct pw_http_field *field, struct pawl_claim_options *options)
@@ -40,7 +37,7 @@ static void read_functions(pawl_http_call *call, const struct pw_http_field *fie
         pw_http_issue(call, field->name, "names no function");
 }
 
-void pw_http_job_claim(pawl_http_call *call)
+pawl_status pw_http_job_claim(pawl_http_call *call)
 {
     enum { FUNCTIONS, MAX, LEASE, WAIT, COUNT };
     struct pw_http_field fields[COUNT] = {
@@ -51,18 +48,18 @@ void pw_http_job_claim(pawl_http_call *call)
     };
     struct pawl_claim_options *options = &call->work.claim.options;
     if (!pw_http_body_read(call, fields, COUNT))
-        return;
+        return PAWL_OK;
     *options = (struct pawl_claim_options)PAWL_CLAIM_OPTIONS_INIT;
     read_functions(call, &fields[FUNCTIONS], options);
     if (pw_http_fail_issues(call))
-        return;
+        return PAWL_OK;
     options->max = (int32_t)fields[MAX].number;
     options->lease_ms = fields[LEASE].number;
     pw_http_call_set_deadline(call, fields[WAIT].number);
-    claim(call);
+    return claim(call);
 }
 
-static void answer_jobs(pawl_http_call *call)
+static pawl_status answer_jobs(pawl_http_call *call)
 {
     const struct pw_http_claim_work *work = &call->work.claim;
     pw_http_json_open(&call->out, NULL, '{');
@@ -70,55 +67,44 @@ static void answer_jobs(pawl_http_call *call)
     for (size_t i = 0; i < work->count; i++)
         pw_http_write_job(&call->out, &work->jobs[i]);
     pw_http_json_close(&call->out, ']');
-    pw_http_json_close(&call->out, '}');
-    pw_http_answer_json(call, 200);
+    return pw_http_answer_object(call, 200);
 }
 
 /* There was nothing to claim.  What became due between the first look and the watch would not be told: look again. */
-static void wait_for_jobs(pawl_http_call *call, int64_t now_ms)
+static pawl_status wait_for_jobs(pawl_http_call *call, int64_t now_ms)
 {
-    if (call->job_watch == NULL) {
-        if (pw_http_call_watch_jobs(call))
-            claim(call);
-        return;
-    }
-    int64_t again_at_ms = now_ms + call->http->options.look_again_ms;
-    pw_http_call_wait(call, again_at_ms < call->deadline_ms ? again_at_ms : call->deadline_ms);
+    if (call->job_watch != NULL)
+        return pw_http_call_look_again(call, now_ms);
+    pawl_status status = pw_http_call_watch_jobs(call);
+    return status == PAWL_OK ? claim(call) : status;
 }
 
-void pw_http_job_claim_carry_on(pawl_http_call *call)
+pawl_status pw_http_job_claim_carry_on(pawl_http_call *call)
 {
     int64_t now_ms = pawl_now_ms(call->http->engine);
     if (call->state == PW_HTTP_WAITING)
-        claim(call);
-    else if (call->answer != PAWL_OK)
-        pw_http_fail_status(call, call->answer);
-    else if (call->work.claim.count > 0 || now_ms >= call->deadline_ms || pw_http_is_draining(call))
-        answer_jobs(call);
-    else
-        wait_for_jobs(call, now_ms);
+        return claim(call);
+    if (call->work.claim.count > 0 || now_ms >= call->deadline_ms || pw_http_is_draining(call))
+        return answer_jobs(call);
+    return wait_for_jobs(call, now_ms);
 }
 
 /* ---- Leases ---------------------------------------------------------------------------------------------------- */
 
-void pw_http_job_heartbeat(pawl_http_call *call)
+pawl_status pw_http_job_heartbeat(pawl_http_call *call)
 {
     struct pw_http_field lease = LEASE_FIELD;
     if (!pw_http_body_read(call, &lease, 1))
-        return;
+        return PAWL_OK;
     pw_http_call_submit(call);
     pawl_job_heartbeat_async(call->http->engine, call->match.token, lease.number, &call->work.leased_until_ms,
                              &call->error, pw_http_call_answered, call);
+    return PAWL_OK;
 }
 
-void pw_http_job_heartbeat_done(pawl_http_call *call)
+pawl_status pw_http_job_heartbeat_done(pawl_http_call *call)
 {
-    if (call->answer != PAWL_OK) {
-        pw_http_fail_status(call, call->answer);
-        return;
-    }
     pw_http_json_open(&call->out, NULL, '{');
     pw_http_json_time(&call->out, "leasedUntil", call->work.leased_until_ms);
-    pw_http_json_close(&call->out, '}');
-    pw_http_answer_json(call, 200);
+    return pw_http_answer_object(call, 200);
 }

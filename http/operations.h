@@ -17,24 +17,21 @@ pw_http_step_fn pw_http_get, pw_http_history;
 
 /* control.c */
 pw_http_step_fn pw_http_pause, pw_http_resume, pw_http_terminate, pw_http_interrupt, pw_http_retry, pw_http_restart;
-pw_http_step_fn pw_http_control_done; /* {"ok":true}; also of others that have nothing to say */
 pw_http_step_fn pw_http_send_event, pw_http_send_event_done;
 pw_http_step_fn pw_http_run_tick, pw_http_run_tick_done;
 
 /* result.c */
 pw_http_step_fn pw_http_result, pw_http_result_look;
 /* Of match.workflow and match.id: answers when it has finished, or the time is over; carried on by _result_look(). */
-void pw_http_result_await(pawl_http_call *call, int64_t wait_ms);
+pawl_status pw_http_result_await(pawl_http_call *call, int64_t wait_ms);
 /* {id, runNumber, details}: 200 when it has finished, 202 when it has not. */
-void pw_http_answer_outcome(pawl_http_call *call, const struct pawl_instance *instance);
+pawl_status pw_http_answer_outcome(pawl_http_call *call, const struct pawl_instance *instance);
 
 /* execute.c */
 pw_http_step_fn pw_http_execute, pw_http_execute_carry_on, pw_http_poll;
 
 /* settle.c */
-pw_http_step_fn pw_http_deferred_succeed, pw_http_deferred_fail;
-pw_http_step_fn pw_http_job_complete, pw_http_job_fail;
-pw_http_step_fn pw_http_settle_done; /* of all four */
+pw_http_step_fn pw_http_settle_succeed, pw_http_settle_fail, pw_http_settle_done;
 
 /* jobs.c */
 pw_http_step_fn pw_http_job_claim, pw_http_job_claim_carry_on;

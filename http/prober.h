@@ -4,22 +4,19 @@
 #ifndef HTTP_PROBER_H
 #define HTTP_PROBER_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "http/thread.h"
 #include "pawl/engine.h"
 
 struct pw_http_prober {
     pawl_engine *engine;
     void (*looked)(void *user); /* in the prober's thread, after each look, with no lock held */
     void *user;
-    pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t changed;
-    pthread_t thread;
-    bool has_thread, is_stopped;
-    uint64_t asked, begun, done; /* numbers of looks */
-    pawl_status verdict;         /* of the newest that is done */
+    struct pw_http_thread thread; /* its lock guards what follows */
+    uint64_t asked, begun, done;  /* numbers of looks */
+    pawl_status verdict;          /* of the newest that is done */
 };
 
 bool pw_http_prober_init(struct pw_http_prober *prober, pawl_engine *engine, void (*looked)(void *user), void *user);

@@ -10,47 +10,44 @@ static bool is_finished(const struct pawl_instance *instance)
     return instance->status == PAWL_COMPLETE || instance->status == PAWL_TERMINATED || instance->status == PAWL_ERRORED;
 }
 
-void pw_http_answer_outcome(pawl_http_call *call, const struct pawl_instance *instance)
+pawl_status pw_http_answer_outcome(pawl_http_call *call, const struct pawl_instance *instance)
 {
     pw_http_write_outcome(&call->out, instance);
-    pw_http_answer_json(call, is_finished(instance) ? 200 : 202);
+    return pw_http_answer_json(call, is_finished(instance) ? 200 : 202);
 }
 
-void pw_http_result_look(pawl_http_call *call)
+pawl_status pw_http_result_look(pawl_http_call *call)
 {
-    const struct pawl_http_options *options = &call->http->options;
     struct pawl_instance instance;
     pawl_scope *scope = pawl_scope_new(); /* of this look: a long wait gathers nothing */
     int64_t now_ms = pawl_now_ms(call->http->engine);
     pawl_status status = PAWL_NOMEM;
     if (scope != NULL)
         status = pw_http_call_get(call, scope, &instance);
-    if (status != PAWL_OK && call->made != NULL && pw_http_is_passing(status)) {
-        pw_http_answer_outcome(call, call->made); /* who was told 503 would make another one */
-    } else if (status != PAWL_OK) {
-        pw_http_fail_status(call, status);
-    } else if (is_finished(&instance) || now_ms >= call->deadline_ms || pw_http_is_draining(call)) {
-        pw_http_answer_outcome(call, &instance);
-    } else {
-        int64_t again_at_ms = now_ms + options->look_again_ms;
-        pw_http_call_wait(call, again_at_ms < call->deadline_ms ? again_at_ms : call->deadline_ms);
-    }
+    if (status != PAWL_OK && call->made != NULL && pw_http_is_passing(status))
+        status = pw_http_answer_outcome(call, call->made); /* who was told 503 would make another one */
+    else if (status == PAWL_OK && !is_finished(&instance) && now_ms < call->deadline_ms && !pw_http_is_draining(call))
+        status = pw_http_call_look_again(call, now_ms);
+    else if (status == PAWL_OK)
+        status = pw_http_answer_outcome(call, &instance);
     pawl_scope_free(scope);
+    return status;
 }
 
-void pw_http_result_await(pawl_http_call *call, int64_t wait_ms)
+pawl_status pw_http_result_await(pawl_http_call *call, int64_t wait_ms)
 {
     pw_http_call_set_deadline(call, wait_ms);
-    pw_http_result_look(call);
+    pawl_status status = pw_http_result_look(call);
+    if (status != PAWL_OK || call->state != PW_HTTP_WAITING)
+        return status;
+    status = pw_http_call_watch(call);
     /* What happened between the look and the watch would not be told: look once more. */
-    if (call->state == PW_HTTP_WAITING && pw_http_call_watch(call))
-        pw_http_result_look(call);
+    return status == PAWL_OK ? pw_http_result_look(call) : status;
 }
 
-void pw_http_result(pawl_http_call *call)
+pawl_status pw_http_result(pawl_http_call *call)
 {
     int64_t wait_ms = 0;
     (void)pw_http_query_integer(call, "waitMs", 0, INT64_MAX, &wait_ms);
-    if (!pw_http_fail_issues(call))
-        pw_http_result_await(call, wait_ms);
+    return pw_http_fail_issues(call) ? PAWL_OK : pw_http_result_await(call, wait_ms);
 }

@@ -5,8 +5,8 @@
 
 #include "pawl/http.h"
 
-/* Carries a call on: answers it, or leaves it waiting (call.h). */
-typedef void pw_http_step_fn(pawl_http_call *call);
+/* Carries a call on: answers it, or leaves it waiting (call.h).  A status other than PAWL_OK is the answer. */
+typedef pawl_status pw_http_step_fn(pawl_http_call *call);
 
 /* What a route needs for its answer.  It decides which thread may carry a call on (pw_http_call_asks_store()). */
 enum pw_http_need {
@@ -23,7 +23,9 @@ struct pw_http_route {
     enum pw_http_need need;
     const char *const *query; /* the keys that it takes, up to a NULL; NULL: none */
     pw_http_step_fn *begin;   /* once the request is authorized */
-    pw_http_step_fn *resume;  /* when there is news for a call that waits; NULL: it never does */
+    /* When there is news for a call that waits, or what it submitted was done; NULL: it never is.  What was submitted and
+     * refused is answered without it. */
+    pw_http_step_fn *resume;
 };
 
 enum { PW_HTTP_ROUTES_MAX = 48, PW_HTTP_SEGMENTS_MAX = 8 };

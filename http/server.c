@@ -140,17 +140,6 @@ static bool write_refusals(pawl_http_server *server)
     return true;
 }
 
-static bool init_drained(pthread_cond_t *drained)
-{
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes) != 0)
-        return false;
-    bool made =
-        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 && pthread_cond_init(drained, &attributes) == 0;
-    pthread_condattr_destroy(&attributes);
-    return made;
-}
-
 /* The first worker hands out connections, so it comes last. */
 static pawl_status start_workers(pawl_http_server *server, struct pawl_error *error)
 {
@@ -180,10 +169,8 @@ static void free_server(pawl_http_server *server)
     stop_workers(server);
     pw_listener_close(&server->listener);
     pw_server_tls_clear(&server->tls);
-    pthread_cond_destroy(&server->readers.changed);
-    pthread_mutex_destroy(&server->readers.lock);
-    pthread_cond_destroy(&server->drained);
-    pthread_mutex_destroy(&server->lock);
+    pw_http_lock_clear(&server->readers.lock, &server->readers.changed);
+    pw_http_lock_clear(&server->lock, &server->drained);
     pawl_scope_free(server->scope);
     free(server->workers);
     free(server);
@@ -194,14 +181,10 @@ static pawl_http_server *new_server(pawl_http *http, const struct pawl_http_serv
 {
     pawl_http_server *server = calloc(1, sizeof *server);
     struct pw_worker *workers = calloc((size_t)options->threads, sizeof *workers);
-    if (server == NULL || workers == NULL || pthread_mutex_init(&server->lock, NULL) != 0)
+    if (server == NULL || workers == NULL || !pw_http_lock_init(&server->lock, &server->drained))
         goto no_lock;
-    if (!init_drained(&server->drained))
-        goto no_condition;
-    if (pthread_mutex_init(&server->readers.lock, NULL) != 0)
+    if (!pw_http_lock_init(&server->readers.lock, &server->readers.changed))
         goto no_readers;
-    if (pthread_cond_init(&server->readers.changed, NULL) != 0)
-        goto no_reader_condition;
     server->http = http;
     server->options = *options;
     server->listener.fd = -1;
@@ -210,12 +193,8 @@ static pawl_http_server *new_server(pawl_http *http, const struct pawl_http_serv
         return server;
     free_server(server);
     return NULL;
-no_reader_condition:
-    pthread_mutex_destroy(&server->readers.lock);
 no_readers:
-    pthread_cond_destroy(&server->drained);
-no_condition:
-    pthread_mutex_destroy(&server->lock);
+    pw_http_lock_clear(&server->lock, &server->drained);
 no_lock:
     free(workers);
     free(server);

@@ -4,73 +4,55 @@
 #include "http/body.h"
 #include "http/operations.h"
 
-/* Either of the calls that take it. */
+/* Either of the calls that take it; which one, the route says. */
 typedef void settle_fn(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome, bool *out_is_paused,
                        struct pawl_error *error, pawl_answered_fn *answered, void *user);
 
-static void submit(pawl_http_call *call, const struct pawl_outcome *outcome, settle_fn *settle)
+static bool is_job(const pawl_http_call *call)
+{
+    return call->match.route->scope == PAWL_HTTP_WORK;
+}
+
+static pawl_status submit(pawl_http_call *call, const struct pawl_outcome *outcome)
 {
     struct pw_http_settle_work *work = &call->work.settle;
+    settle_fn *settle = is_job(call) ? pawl_job_settle_async : pawl_deferred_settle_async;
     *work = (struct pw_http_settle_work){ .outcome = *outcome };
     pw_http_call_submit(call);
     settle(call->http->engine, call->match.token, &work->outcome, &work->is_paused, &call->error, pw_http_call_answered,
            call);
+    return PAWL_OK;
 }
 
-static void succeed(pawl_http_call *call, settle_fn *settle)
+pawl_status pw_http_settle_succeed(pawl_http_call *call)
 {
     struct pw_http_field result = { .name = "result", .kind = PW_HTTP_ANY };
     if (!pw_http_body_read(call, &result, 1))
-        return;
-    submit(call, &(struct pawl_outcome){ .result_json = result.text }, settle);
+        return PAWL_OK;
+    return submit(call, &(struct pawl_outcome){ .result_json = result.text });
 }
 
 /* The last field, `retry`, is a job's alone. */
-static void fail(pawl_http_call *call, settle_fn *settle, bool is_job)
+pawl_status pw_http_settle_fail(pawl_http_call *call)
 {
     enum { NAME, MESSAGE, RETRY, COUNT };
     struct pw_http_field fields[COUNT] = { [NAME] = { .name = "name", .kind = PW_HTTP_STRING, .is_required = true },
                                            [MESSAGE] = { .name = "message", .kind = PW_HTTP_STRING },
                                            [RETRY] = { .name = "retry", .kind = PW_HTTP_BOOL } };
-    if (!pw_http_body_read(call, fields, is_job ? COUNT : RETRY))
-        return;
+    if (!pw_http_body_read(call, fields, is_job(call) ? COUNT : RETRY))
+        return PAWL_OK;
     const struct pawl_outcome outcome = { .error_name = fields[NAME].text,
                                           .error_message = fields[MESSAGE].text,
                                           .may_retry = !fields[RETRY].is_given || fields[RETRY].number != 0 };
-    submit(call, &outcome, settle);
+    return submit(call, &outcome);
 }
 
 /* {"ok":true}, and "paused" where that keeps the run from going on. */
-void pw_http_settle_done(pawl_http_call *call)
+pawl_status pw_http_settle_done(pawl_http_call *call)
 {
-    if (call->answer != PAWL_OK) {
-        pw_http_fail_status(call, call->answer);
-        return;
-    }
     pw_http_json_open(&call->out, NULL, '{');
     pw_http_json_bool(&call->out, "ok", true);
     if (call->work.settle.is_paused)
         pw_http_json_bool(&call->out, "paused", true);
-    pw_http_json_close(&call->out, '}');
-    pw_http_answer_json(call, 200);
-}
-
-void pw_http_deferred_succeed(pawl_http_call *call)
-{
-    succeed(call, pawl_deferred_settle_async);
-}
-
-void pw_http_deferred_fail(pawl_http_call *call)
-{
-    fail(call, pawl_deferred_settle_async, /* is_job= */ false);
-}
-
-void pw_http_job_complete(pawl_http_call *call)
-{
-    succeed(call, pawl_job_settle_async);
-}
-
-void pw_http_job_fail(pawl_http_call *call)
-{
-    fail(call, pawl_job_settle_async, /* is_job= */ true);
+    return pw_http_answer_object(call, 200);
 }

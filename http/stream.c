@@ -47,7 +47,7 @@ static void write_change(struct pw_http_text *out, const struct pawl_change *cha
     out->needs_comma = false;
     switch (change->kind) {
     case PAWL_CHANGE_STATUS:
-        pw_http_write_standing(out, change->instance);
+        pw_http_write_status_event(out, change->instance);
         break;
     case PAWL_CHANGE_STEP:
         pw_http_write_step(out, change->step);
@@ -85,43 +85,40 @@ static pawl_status look(pawl_http_call *call, size_t *out_count)
 
 /* ---- The head -------------------------------------------------------------------------------------------------- */
 
-/* False: answered. */
-static bool open_stream(pawl_http_call *call, const char *since)
+static pawl_status open_stream(pawl_http_call *call, const char *since)
 {
     pawl_http *http = call->http;
     struct pw_http_stream_work *stream = &call->work.stream;
     if (atomic_fetch_add(&http->streams, 1) >= http->options.streams_max) {
         (void)atomic_fetch_sub(&http->streams, 1);
-        pw_http_fail(call, 503, "TOO_MANY_STREAMS", "%d streams are open, which is all that there may be",
-                     (int)http->options.streams_max);
-        return false;
+        return pw_http_fail(call, 503, "TOO_MANY_STREAMS", "%d streams are open, which is all that there may be",
+                            (int)http->options.streams_max);
     }
     *stream = (struct pw_http_stream_work){ 0 };
     call->is_stream = true;
     pawl_status status =
         pawl_follow_open(http->engine, call->match.workflow, call->match.id, since, &stream->follow, &call->error);
-    if (status == PAWL_OK)
-        return true;
-    pw_http_stream_close(call);
-    pw_http_fail_status(call, status);
-    return false;
+    /* The watch comes before the first look, so that nothing happens unseen between them. */
+    if (status == PAWL_OK && !call->is_head)
+        status = pw_http_call_watch(call);
+    return status;
 }
 
-void pw_http_stream(pawl_http_call *call)
+pawl_status pw_http_stream(pawl_http_call *call)
 {
     const char *since = pw_http_call_header(call, "Last-Event-ID");
     if (since != NULL && since[0] == '\0')
         since = NULL;
-    if (pw_http_is_draining(call)) {
-        pw_http_fail(call, 503, "DRAINING", "this server is about to stop");
-        return;
+    if (pw_http_is_draining(call))
+        return pw_http_fail(call, 503, "DRAINING", "this server is about to stop");
+    pawl_status status = open_stream(call, since);
+    if (call->state == PW_HTTP_ANSWERED)
+        return PAWL_OK;
+    size_t count = 0;
+    if (status == PAWL_OK) {
+        pw_http_text_format(&call->out, "retry: %d\n\n", RETRY_MS);
+        status = look(call, &count);
     }
-    /* The watch comes before the first look, so that nothing happens unseen between them. */
-    if (!open_stream(call, since) || (!call->is_head && !pw_http_call_watch(call)))
-        return;
-    size_t count;
-    pw_http_text_format(&call->out, "retry: %d\n\n", RETRY_MS);
-    pawl_status status = look(call, &count);
     if (status != PAWL_OK)
         pw_http_fail_status(call, status);
     else if (since != NULL && count == 0 && call->work.stream.is_ended)
@@ -133,6 +130,7 @@ void pw_http_stream(pawl_http_call *call)
     call->work.stream.heartbeat_at_ms = pawl_now_ms(call->http->engine) + call->http->options.heartbeat_ms;
     if (!call->response.is_stream)
         pw_http_stream_close(call);
+    return PAWL_OK;
 }
 
 /* ---- What follows ---------------------------------------------------------------------------------------------- */

@@ -308,3 +308,21 @@ void pw_http_json_time_or_null(struct pw_http_text *text, const char *key, int64
     else
         pw_http_json_time(text, key, at_ms);
 }
+
+void pw_http_json_string_if(struct pw_http_text *text, const char *key, const char *value)
+{
+    if (value != NULL)
+        pw_http_json_string(text, key, value);
+}
+
+void pw_http_json_raw_if(struct pw_http_text *text, const char *key, const char *json)
+{
+    if (json != NULL)
+        pw_http_json_raw(text, key, json);
+}
+
+void pw_http_json_time_if(struct pw_http_text *text, const char *key, int64_t at_ms)
+{
+    if (at_ms != 0)
+        pw_http_json_time(text, key, at_ms);
+}

@@ -51,6 +51,10 @@ void pw_http_json_string(struct pw_http_text *text, const char *key, const char 
 void pw_http_json_integer(struct pw_http_text *text, const char *key, int64_t value);
 void pw_http_json_bool(struct pw_http_text *text, const char *key, bool value);
 void pw_http_json_raw(struct pw_http_text *text, const char *key, const char *json); /* NULL: null */
+/* The same; NULL or 0: the member is left out. */
+void pw_http_json_string_if(struct pw_http_text *text, const char *key, const char *value);
+void pw_http_json_raw_if(struct pw_http_text *text, const char *key, const char *json);
+void pw_http_json_time_if(struct pw_http_text *text, const char *key, int64_t at_ms);
 /* "2026-01-01T00:00:00.000Z". */
 void pw_http_json_time(struct pw_http_text *text, const char *key, int64_t at_ms);
 void pw_http_json_time_or_null(struct pw_http_text *text, const char *key, int64_t at_ms); /* 0: null */

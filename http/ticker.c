@@ -1,36 +1,22 @@
 /* ticker.c - see ticker.h. */
 #include "http/ticker.h"
 
-#include <signal.h>
-
 bool pw_http_ticker_init(struct pw_http_ticker *ticker, pawl_runner *runner)
 {
     *ticker = (struct pw_http_ticker){ .runner = runner };
-    if (pthread_mutex_init(&ticker->lock, NULL) != 0)
-        return false;
-    if (pthread_cond_init(&ticker->changed, NULL) == 0)
-        return true;
-    (void)pthread_mutex_destroy(&ticker->lock);
-    return false;
+    return pw_http_lock_init(&ticker->thread.lock, &ticker->thread.changed);
 }
 
 void pw_http_ticker_clear(struct pw_http_ticker *ticker)
 {
-    (void)pthread_mutex_lock(&ticker->lock);
-    ticker->is_stopped = true;
-    (void)pthread_cond_signal(&ticker->changed);
-    (void)pthread_mutex_unlock(&ticker->lock);
-    if (ticker->has_thread)
-        (void)pthread_join(ticker->thread, NULL);
-    (void)pthread_cond_destroy(&ticker->changed);
-    (void)pthread_mutex_destroy(&ticker->lock);
+    pw_http_thread_clear(&ticker->thread);
 }
 
 /* The first of those that wait; NULL: the ticker was stopped. */
 static struct pw_http_tick *take(struct pw_http_ticker *ticker)
 {
-    while (ticker->first == NULL && !ticker->is_stopped)
-        (void)pthread_cond_wait(&ticker->changed, &ticker->lock);
+    while (ticker->first == NULL && !ticker->thread.is_stopped)
+        (void)pthread_cond_wait(&ticker->thread.changed, &ticker->thread.lock);
     struct pw_http_tick *tick = ticker->first;
     if (tick != NULL) {
         ticker->first = tick->next;
@@ -43,45 +29,34 @@ static struct pw_http_tick *take(struct pw_http_ticker *ticker)
 static void *run(void *user)
 {
     struct pw_http_ticker *ticker = user;
-    (void)pthread_mutex_lock(&ticker->lock);
+    (void)pthread_mutex_lock(&ticker->thread.lock);
     while ((ticker->current = take(ticker)) != NULL) {
         int64_t max_instances = ticker->current->max_instances, max_steps = ticker->current->max_steps;
         int64_t processed = 0;
         struct pawl_error error = { PAWL_OK, "" };
-        (void)pthread_mutex_unlock(&ticker->lock);
+        (void)pthread_mutex_unlock(&ticker->thread.lock);
         pawl_status status = pawl_runner_tick(ticker->runner, max_instances, max_steps, &processed, &error);
-        (void)pthread_mutex_lock(&ticker->lock);
+        (void)pthread_mutex_lock(&ticker->thread.lock);
         struct pw_http_tick *tick = ticker->current;
         if (tick != NULL) {
             tick->processed = processed;
-            tick->error = error;
+            *tick->error = error;
             tick->answered(tick->user, status);
         }
         ticker->current = NULL;
     }
-    (void)pthread_mutex_unlock(&ticker->lock);
+    (void)pthread_mutex_unlock(&ticker->thread.lock);
     return NULL;
-}
-
-/* The host's signals are for the host's threads. */
-static bool start(struct pw_http_ticker *ticker)
-{
-    sigset_t all, before;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    ticker->has_thread = pthread_create(&ticker->thread, NULL, run, ticker) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return ticker->has_thread;
 }
 
 pawl_status pw_http_ticker_add(struct pw_http_ticker *ticker, struct pw_http_tick *tick)
 {
     pawl_status status = PAWL_OK;
     tick->next = NULL;
-    (void)pthread_mutex_lock(&ticker->lock);
+    (void)pthread_mutex_lock(&ticker->thread.lock);
     if (ticker->count == PW_HTTP_TICKS_MAX) {
         status = PAWL_BUSY;
-    } else if (!ticker->has_thread && !start(ticker)) {
+    } else if (!pw_http_thread_need(&ticker->thread, run, ticker)) {
         status = PAWL_NOMEM;
     } else {
         if (ticker->first == NULL)
@@ -90,15 +65,15 @@ pawl_status pw_http_ticker_add(struct pw_http_ticker *ticker, struct pw_http_tic
             ticker->last->next = tick;
         ticker->last = tick;
         ticker->count++;
-        (void)pthread_cond_signal(&ticker->changed);
+        (void)pthread_cond_signal(&ticker->thread.changed);
     }
-    (void)pthread_mutex_unlock(&ticker->lock);
+    (void)pthread_mutex_unlock(&ticker->thread.lock);
     return status;
 }
 
 void pw_http_ticker_forget(struct pw_http_ticker *ticker, struct pw_http_tick *tick)
 {
-    (void)pthread_mutex_lock(&ticker->lock);
+    (void)pthread_mutex_lock(&ticker->thread.lock);
     if (ticker->current == tick)
         ticker->current = NULL;
     struct pw_http_tick *before = NULL;
@@ -114,5 +89,5 @@ void pw_http_ticker_forget(struct pw_http_ticker *ticker, struct pw_http_tick *t
         ticker->count--;
         break;
     }
-    (void)pthread_mutex_unlock(&ticker->lock);
+    (void)pthread_mutex_unlock(&ticker->thread.lock);
 }

@@ -3,10 +3,10 @@
 #ifndef HTTP_TICKER_H
 #define HTTP_TICKER_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "http/thread.h"
 #include "pawl/runner.h"
 #include "pawl/service.h"
 
@@ -16,7 +16,7 @@ enum { PW_HTTP_TICKS_MAX = 64 }; /* waiting at once */
 struct pw_http_tick {
     int64_t max_instances, max_steps;
     int64_t processed; /* the answer */
-    struct pawl_error error;
+    struct pawl_error *error;
     pawl_answered_fn *answered; /* with the ticker's lock held: it must only note the fact */
     void *user;
     struct pw_http_tick *next;
@@ -24,10 +24,7 @@ struct pw_http_tick {
 
 struct pw_http_ticker {
     pawl_runner *runner;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    pthread_t thread;
-    bool has_thread, is_stopped;
+    struct pw_http_thread thread;
     struct pw_http_tick *first, *last; /* those that wait */
     size_t count;
     struct pw_http_tick *current; /* whom the tick under way is for; NULL: nobody cares any more */

@@ -26,8 +26,8 @@ void pw_http_write_run(struct pw_http_text *out, const struct pawl_instance *ins
 void pw_http_write_with_meta(struct pw_http_text *out, const struct pawl_instance *instance);
 /* {id, runNumber, details} */
 void pw_http_write_outcome(struct pw_http_text *out, const struct pawl_instance *instance);
-/* {id, runNumber, details, updatedAt} */
-void pw_http_write_standing(struct pw_http_text *out, const struct pawl_instance *instance);
+/* {id, runNumber, details, updatedAt}: the data of a stream's `status` event. */
+void pw_http_write_status_event(struct pw_http_text *out, const struct pawl_instance *instance);
 
 /* The members that a current step has, too, without brackets. */
 void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step_record *step);
@@ -35,6 +35,9 @@ void pw_http_write_step(struct pw_http_text *out, const struct pawl_step_record 
 void pw_http_write_event(struct pw_http_text *out, const struct pawl_event_record *event);
 void pw_http_write_log(struct pw_http_text *out, const struct pawl_log_record *log);
 void pw_http_write_history(struct pw_http_text *out, const struct pawl_history *history, bool has_logs);
+
+/* Whether there is another page, and how it is asked for; cursor NULL: there is none. */
+void pw_http_write_cursor(struct pw_http_text *out, const char *cursor_key, const char *flag_key, const char *cursor);
 
 /* A job that was claimed. */
 void pw_http_write_job(struct pw_http_text *out, const struct pawl_job *job);

@@ -15,10 +15,8 @@ void pw_http_write_delivery(struct pw_http_text *out, const struct pawl_delivery
     pw_http_json_string(out, "status", pawl_delivery_status_name(record->status));
     pw_http_json_integer(out, "attempts", delivery->attempt);
     pw_http_json_integer(out, "maxAttempts", delivery->attempts_max);
-    if (record->next_attempt_at_ms != 0)
-        pw_http_json_time(out, "nextAttemptAt", record->next_attempt_at_ms);
-    if (record->last_error != NULL)
-        pw_http_json_string(out, "lastError", record->last_error);
+    pw_http_json_time_if(out, "nextAttemptAt", record->next_attempt_at_ms);
+    pw_http_json_string_if(out, "lastError", record->last_error);
     pw_http_json_time(out, "createdAt", delivery->created_at_ms);
     pw_http_json_close(out, '}');
 }

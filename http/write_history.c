@@ -31,8 +31,7 @@ static void write_job(struct pw_http_text *out, const struct pawl_step_job *job)
         pw_http_json_string(out, "takenBy", job->is_outside ? "outside" : "runner");
         pw_http_json_time(out, "takenAt", job->taken_at_ms);
     }
-    if (job->deadline_ms != 0)
-        pw_http_json_time(out, "deadline", job->deadline_ms);
+    pw_http_json_time_if(out, "deadline", job->deadline_ms);
     pw_http_json_close(out, '}');
 }
 
@@ -41,10 +40,8 @@ static void write_waits_for(struct pw_http_text *out, const struct pawl_step_rec
 {
     const struct pawl_waits_for *awaited = step->waits_for;
     pw_http_json_open(out, "waitsFor", '{');
-    if (awaited->event_type != NULL)
-        pw_http_json_string(out, "event", awaited->event_type);
-    if (awaited->function != NULL)
-        pw_http_json_string(out, "function", awaited->function);
+    pw_http_json_string_if(out, "event", awaited->event_type);
+    pw_http_json_string_if(out, "function", awaited->function);
     if (awaited->workflow != NULL) {
         pw_http_json_string(out, "workflowName", awaited->workflow);
         pw_http_json_string(out, "instanceId", awaited->id);
@@ -63,8 +60,7 @@ static void write_place(struct pw_http_text *out, const struct pawl_step_place *
         pw_http_json_integer(out, "branch", place->branch);
     }
     pw_http_json_integer(out, "order", place->order);
-    if (place->within_json != NULL)
-        pw_http_json_raw(out, "within", place->within_json);
+    pw_http_json_raw_if(out, "within", place->within_json);
     pw_http_json_close(out, '}');
 }
 
@@ -72,13 +68,11 @@ void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step
 {
     pw_http_json_string(out, "stepKey", step->name);
     pw_http_json_string(out, "name", step->name);
-    if (step->description != NULL)
-        pw_http_json_string(out, "description", step->description);
+    pw_http_json_string_if(out, "description", step->description);
     pw_http_json_string(out, "type", pawl_step_kind_name(step->kind));
     pw_http_json_string(out, "status", pawl_step_status_name(step->status));
     pw_http_json_string(out, "state", pawl_step_state_name(step->state));
-    if (step->undoes != NULL)
-        pw_http_json_string(out, "undoes", step->undoes);
+    pw_http_json_string_if(out, "undoes", step->undoes);
     if (step->place.order != 0)
         write_place(out, &step->place);
     pw_http_json_integer(out, "attempts", step->attempts);
@@ -99,8 +93,7 @@ void pw_http_write_step(struct pw_http_text *out, const struct pawl_step_record 
     pw_http_json_open(out, NULL, '{');
     pw_http_write_step_members(out, step);
     pw_http_json_integer(out, "runNumber", step->run_number);
-    if (step->result_json != NULL)
-        pw_http_json_raw(out, "result", step->result_json);
+    pw_http_json_raw_if(out, "result", step->result_json);
     pw_http_json_time(out, "createdAt", step->created_at_ms);
     pw_http_json_time(out, "updatedAt", step->updated_at_ms);
     pw_http_json_close(out, '}');
@@ -113,8 +106,7 @@ void pw_http_write_event(struct pw_http_text *out, const struct pawl_event_recor
     pw_http_json_integer(out, "runNumber", event->run_number);
     pw_http_json_string(out, "type", event->type);
     pw_http_json_bool(out, "isFailure", event->is_failure);
-    if (event->payload_json != NULL)
-        pw_http_json_raw(out, "payload", event->payload_json);
+    pw_http_json_raw_if(out, "payload", event->payload_json);
     pw_http_json_time(out, "createdAt", event->created_at_ms);
     pw_http_json_time_or_null(out, "deliveredAt", event->delivered_at_ms);
     pw_http_json_string(out, "consumedByStepKey", event->consumed_by_step);
@@ -139,7 +131,7 @@ void pw_http_write_log(struct pw_http_text *out, const struct pawl_log_record *l
     pw_http_json_close(out, '}');
 }
 
-static void write_cursor(struct pw_http_text *out, const char *cursor_key, const char *flag_key, const char *cursor)
+void pw_http_write_cursor(struct pw_http_text *out, const char *cursor_key, const char *flag_key, const char *cursor)
 {
     if (cursor != NULL)
         pw_http_json_string(out, cursor_key, cursor);
@@ -154,18 +146,18 @@ void pw_http_write_history(struct pw_http_text *out, const struct pawl_history *
     for (size_t i = 0; i < history->step_count; i++)
         pw_http_write_step(out, &history->steps[i]);
     pw_http_json_close(out, ']');
-    write_cursor(out, "stepsCursor", "stepsHasNextPage", history->steps_cursor);
+    pw_http_write_cursor(out, "stepsCursor", "stepsHasNextPage", history->steps_cursor);
     pw_http_json_open(out, "events", '[');
     for (size_t i = 0; i < history->event_count; i++)
         pw_http_write_event(out, &history->events[i]);
     pw_http_json_close(out, ']');
-    write_cursor(out, "eventsCursor", "eventsHasNextPage", history->events_cursor);
+    pw_http_write_cursor(out, "eventsCursor", "eventsHasNextPage", history->events_cursor);
     if (has_logs) {
         pw_http_json_open(out, "logs", '[');
         for (size_t i = 0; i < history->log_count; i++)
             pw_http_write_log(out, &history->logs[i]);
         pw_http_json_close(out, ']');
-        write_cursor(out, "logsCursor", "logsHasNextPage", history->logs_cursor);
+        pw_http_write_cursor(out, "logsCursor", "logsHasNextPage", history->logs_cursor);
     }
     pw_http_json_close(out, '}');
 }

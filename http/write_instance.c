@@ -8,8 +8,7 @@ void pw_http_write_details(struct pw_http_text *out, const char *key, const stru
     pw_http_json_string(out, "status", instance->is_unrecorded ? "unknown" : status);
     pw_http_json_string(out, "phase", instance->is_unrecorded ? "unknown" : phase);
     pw_http_write_failure(out, instance->error_name, instance->error_message);
-    if (instance->output_json != NULL)
-        pw_http_json_raw(out, "output", instance->output_json);
+    pw_http_json_raw_if(out, "output", instance->output_json);
     pw_http_json_close(out, '}');
 }
 
@@ -21,12 +20,6 @@ void pw_http_write_instance(struct pw_http_text *out, const struct pawl_instance
     pw_http_json_close(out, '}');
 }
 
-static void write_version(struct pw_http_text *out, const struct pawl_instance *instance)
-{
-    if (instance->version != NULL)
-        pw_http_json_string(out, "version", instance->version);
-}
-
 static void write_listed(struct pw_http_text *out, const struct pawl_instance *instance, bool has_workflow)
 {
     pw_http_json_open(out, NULL, '{');
@@ -34,7 +27,7 @@ static void write_listed(struct pw_http_text *out, const struct pawl_instance *i
     if (has_workflow)
         pw_http_json_string(out, "workflowName", instance->workflow);
     pw_http_write_details(out, "details", instance);
-    write_version(out, instance);
+    pw_http_json_string_if(out, "version", instance->version);
     pw_http_json_time(out, "createdAt", instance->created_at_ms);
     pw_http_json_time(out, "updatedAt", instance->updated_at_ms);
     pw_http_json_close(out, '}');
@@ -64,7 +57,7 @@ void pw_http_write_outcome(struct pw_http_text *out, const struct pawl_instance 
     pw_http_json_close(out, '}');
 }
 
-void pw_http_write_standing(struct pw_http_text *out, const struct pawl_instance *instance)
+void pw_http_write_status_event(struct pw_http_text *out, const struct pawl_instance *instance)
 {
     write_run(out, instance);
     pw_http_json_time(out, "updatedAt", instance->updated_at_ms);
@@ -75,8 +68,7 @@ static void write_run_times(struct pw_http_text *out, const struct pawl_instance
 {
     pw_http_json_time_or_null(out, "startedAt", instance->started_at_ms);
     pw_http_json_time_or_null(out, "completedAt", instance->completed_at_ms);
-    if (instance->replaced_at_ms != 0)
-        pw_http_json_time(out, "replacedAt", instance->replaced_at_ms);
+    pw_http_json_time_if(out, "replacedAt", instance->replaced_at_ms);
 }
 
 void pw_http_write_run(struct pw_http_text *out, const struct pawl_instance *instance)
@@ -84,7 +76,7 @@ void pw_http_write_run(struct pw_http_text *out, const struct pawl_instance *ins
     pw_http_json_open(out, NULL, '{');
     pw_http_json_integer(out, "runNumber", instance->run_number);
     pw_http_write_details(out, "details", instance);
-    write_version(out, instance);
+    pw_http_json_string_if(out, "version", instance->version);
     write_run_times(out, instance);
     pw_http_json_close(out, '}');
 }
@@ -104,9 +96,8 @@ static void write_meta(struct pw_http_text *out, const struct pawl_instance *ins
     pw_http_json_open(out, "meta", '{');
     pw_http_json_string(out, "workflowName", instance->workflow);
     pw_http_json_integer(out, "runNumber", instance->run_number);
-    write_version(out, instance);
-    if (instance->params_json != NULL)
-        pw_http_json_raw(out, "params", instance->params_json);
+    pw_http_json_string_if(out, "version", instance->version);
+    pw_http_json_raw_if(out, "params", instance->params_json);
     if (instance->parent != NULL)
         write_parent(out, instance->parent);
     if (instance->is_interrupted)

@@ -7,15 +7,13 @@ void pw_http_write_job(struct pw_http_text *out, const struct pawl_job *job)
     pw_http_json_string(out, "token", job->token);
     pw_http_json_string(out, "id", job->id);
     pw_http_json_string(out, "function", job->function);
-    if (job->data_json != NULL)
-        pw_http_json_raw(out, "data", job->data_json);
+    pw_http_json_raw_if(out, "data", job->data_json);
     pw_http_json_string(out, "workflowName", job->workflow);
     pw_http_json_string(out, "instanceId", job->instance_id);
     pw_http_json_integer(out, "runNumber", job->run_number);
     pw_http_json_string(out, "step", job->step);
     pw_http_json_integer(out, "attempt", job->attempt);
-    if (job->deadline_ms != 0)
-        pw_http_json_time(out, "deadlineAt", job->deadline_ms);
+    pw_http_json_time_if(out, "deadlineAt", job->deadline_ms);
     pw_http_json_time(out, "leasedUntil", job->leased_until_ms);
     pw_http_json_close(out, '}');
 }
