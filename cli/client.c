@@ -51,23 +51,29 @@ const char *path_segment(struct pool *pool, const char *text)
 
 /* ---- The connection ------------------------------------------------------------------------------------------------------ */
 
-enum exit_code client_open(struct session *session)
+CURL *client_transfer(void)
+{
+    CURL *transfer = curl_easy_init();
+    if (transfer == NULL)
+        out_of_memory();
+    return transfer;
+}
+
+void client_add_header(struct curl_slist **headers, const char *line)
+{
+    struct curl_slist *more = curl_slist_append(*headers, line);
+    if (more == NULL)
+        out_of_memory();
+    *headers = more;
+}
+
+void client_open(struct session *session)
 {
     struct client *client = &session->client;
-    client->transfer = curl_easy_init();
-    if (client->transfer == NULL)
-        out_of_memory();
-    for (size_t i = 0; i < session->settings.header_count; i++) {
-        struct curl_slist *headers = curl_slist_append(client->headers, session->settings.headers[i]);
-        if (headers == NULL)
-            out_of_memory();
-        client->headers = headers;
-    }
-    struct curl_slist *headers = curl_slist_append(client->headers, "Content-Type: application/json");
-    if (headers == NULL)
-        out_of_memory();
-    client->headers = headers;
-    return EXIT_DONE;
+    client->transfer = client_transfer();
+    for (size_t i = 0; i < session->settings.header_count; i++)
+        client_add_header(&client->headers, session->settings.headers[i]);
+    client_add_header(&client->headers, "Content-Type: application/json");
 }
 
 void client_close(struct client *client)

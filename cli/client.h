@@ -32,7 +32,7 @@ struct answer {
     int64_t retry_after_ms;
 };
 
-enum exit_code client_open(struct session *session);
+void client_open(struct session *session);
 void client_close(struct client *client);
 
 /* path: below the base URL, encoded.  body: JSON, or NULL.  Below 400 the answer is the caller's; else *out_answer is
@@ -54,6 +54,8 @@ void query_put_number(struct text *path, const char *key, int64_t value);
 const char *path_segment(struct pool *pool, const char *text);
 
 /* For stream.c, which keeps a transfer of its own: the same set-up, and the same words. */
+CURL *client_transfer(void); /* never NULL */
+void client_add_header(struct curl_slist **headers, const char *line);
 void client_set_up(const struct session *session, CURL *transfer, const char *url);
 enum exit_code client_explain_failure(struct session *session, CURL *transfer, CURLcode failure, const char *method,
                                       int64_t timeout_ms);

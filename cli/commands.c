@@ -536,7 +536,7 @@ const struct command *command_child(const struct command *parent, const char *na
 {
     for (const struct command *child = parent->children; child != NULL && child->name != NULL; child++)
         if (strcmp(child->name, name) == 0)
-            return child;
+            return child->same_as != NULL ? child->same_as : child;
     return NULL;
 }
 

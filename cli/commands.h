@@ -151,13 +151,15 @@ struct command {
     const struct example *examples; /* up to a NULL line; or NULL */
     enum exit_code (*run)(struct session *session);
     const struct verb *verbs; /* what it asks, where `run` serves several commands; see verb.h; or NULL */
-    bool is_hidden;           /* for scripts of ours */
-    bool is_offline;          /* needs no server and no configuration */
+    /* This row is another name of that command: it has only the name, and is hidden; or NULL. */
+    const struct command *same_as;
+    bool is_hidden;  /* for scripts of ours */
+    bool is_offline; /* needs no server and no configuration */
 };
 
 extern const struct command root_command;
 
-/* The child of that name; NULL: there is none. */
+/* The child of that name, or the one that it is another name of; NULL: there is none. */
 const struct command *command_child(const struct command *parent, const char *name);
 /* Whether it takes the option. */
 bool command_takes(const struct command *command, enum option_id id);

@@ -31,10 +31,9 @@ static enum exit_code run(struct session *session)
     }
     if (!command->is_offline) {
         enum exit_code code = settings_read(&session->pool, &session->problem, invocation, &session->settings);
-        if (code == EXIT_DONE)
-            code = client_open(session);
         if (code != EXIT_DONE)
             return code;
+        client_open(session);
         session->screen = screen_open(session->settings.colour);
     }
     return command->run(session);

@@ -80,19 +80,12 @@ static int look_around(void *user, curl_off_t total, curl_off_t now, curl_off_t 
 static struct curl_slist *headers_of(const struct stream *stream)
 {
     struct curl_slist *headers = NULL;
-    for (const struct curl_slist *at = stream->session->client.headers; at != NULL; at = at->next) {
-        struct curl_slist *more = curl_slist_append(headers, at->data);
-        if (more == NULL)
-            out_of_memory();
-        headers = more;
-    }
+    for (const struct curl_slist *at = stream->session->client.headers; at != NULL; at = at->next)
+        client_add_header(&headers, at->data);
     if (stream->last_id[0] != '\0') {
         char line[sizeof stream->last_id + 32];
         (void)snprintf(line, sizeof line, "Last-Event-ID: %s", stream->last_id);
-        struct curl_slist *more = curl_slist_append(headers, line);
-        if (more == NULL)
-            out_of_memory();
-        headers = more;
+        client_add_header(&headers, line);
     }
     return headers;
 }
@@ -195,9 +188,7 @@ enum exit_code stream_follow(struct session *session, const struct reference *re
     struct stream stream = { .session = session, .handler = handler };
     stream.reader.event = hand_on;
     stream.reader.user = &stream;
-    stream.transfer = curl_easy_init();
-    if (stream.transfer == NULL)
-        out_of_memory();
+    stream.transfer = client_transfer();
     (void)snprintf(stream.url, sizeof stream.url, "%s%s/stream", session->settings.base_url,
                    reference_path(&session->pool, reference));
     enum exit_code code = follow(&stream);

@@ -110,6 +110,19 @@ static void every_example_is_understood(void **state)
     visit_all(check_examples, NULL);
 }
 
+static void a_command_may_have_another_name_elsewhere(void **state)
+{
+    static const struct command commands[] = { { .name = "list", .summary = "what there is" }, { .name = NULL } };
+    static const struct command short_forms[] = { { .name = "all", .same_as = &commands[0], .is_hidden = true },
+                                                  { .name = "other" },
+                                                  { .name = NULL } };
+    static const struct command parent = { .name = "pawl", .children = short_forms };
+    (void)state;
+    assert_ptr_equal(command_child(&parent, "all"), &commands[0]);
+    assert_ptr_equal(command_child(&parent, "other"), &short_forms[1]);
+    assert_null(command_child(&parent, "list"));
+}
+
 /* ---- Man pages ------------------------------------------------------------------------------------------------------- */
 
 static void check_page(const struct command *const *path, size_t depth, void *user)
@@ -254,6 +267,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CLI_TEST(E_help_is_on_every_level_with_examples_and_environment),
         CLI_TEST(every_example_is_understood),
+        CLI_TEST(a_command_may_have_another_name_elsewhere),
         CLI_TEST(E_man_pages_come_from_the_same_table),
         CLI_TEST(E_completion_offers_what_the_table_has),
         CLI_TEST(E_completion_asks_the_server_for_workflows_and_instances),
