@@ -6,8 +6,10 @@
 #include "cli/json_output.h"
 #include "cli/json_syntax.h"
 #include "cli/moment.h"
+#include "cli/run.h"
 #include "cli/suggest.h"
 #include "cli/table.h"
+#include "cli/verb.h"
 #include "cli/view.h"
 #include "cli/waiting.h"
 
@@ -412,6 +414,32 @@ static void a_template_shows_values_as_it_says(void **state)
     pool_clear(&pool);
 }
 
+/* A list of verbs ends with one that always serves; a verb that prints a list says what is in it. */
+static void check_verbs(const struct command *command)
+{
+    for (const struct verb *verb = command->verbs; verb != NULL; verb = verb->when != OPTION_NONE ? verb + 1 : NULL) {
+        assert_non_null(verb->path);
+        assert_true(verb->when == OPTION_NONE || command_takes(command, verb->when));
+        for (const struct field *field = verb->fields; field != NULL && field->name != NULL; field++)
+            assert_true(field->option == OPTION_NONE ? field->literal != NULL : command_takes(command, field->option));
+        if (command->run == run_list)
+            assert_true(verb->rows != NULL && verb->columns != NULL &&
+                        (verb->ids != NULL || (command->formats & FORMAT_IDS) == 0));
+        if (command->run == run_control || command->run == run_ask)
+            assert_true(verb->done != NULL && (verb->idle != NULL) == (verb->is_idle != NULL));
+    }
+    if (command->run == run_list || command->run == run_control || command->run == run_ask)
+        assert_non_null(command->verbs);
+    for (const struct command *child = command->children; child != NULL && child->name != NULL; child++)
+        check_verbs(child);
+}
+
+static void every_verb_says_what_its_command_needs(void **state)
+{
+    (void)state;
+    check_verbs(&root_command);
+}
+
 static void E_a_list_has_relative_times(void **state)
 {
     static const char text[] =
@@ -569,6 +597,7 @@ int main(void)
         cmocka_unit_test(columns_are_aligned_and_the_last_is_cut),
         cmocka_unit_test(E_an_instance_is_drawn_with_bars_on_a_scale_and_what_it_waits_for),
         cmocka_unit_test(a_template_shows_values_as_it_says),
+        cmocka_unit_test(every_verb_says_what_its_command_needs),
         cmocka_unit_test(E_a_list_has_relative_times),
         cmocka_unit_test(a_list_shows_versions_if_one_of_the_first_page_has_one),
         cmocka_unit_test(what_a_run_waits_for_is_said_with_until_when),
