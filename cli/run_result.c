@@ -19,8 +19,7 @@ bool result_is_awaited(const struct session *session)
 
 static bool is_finished(const json_t *result)
 {
-    const char *status = json_text(result, "details.status", "");
-    return strcmp(status, "complete") == 0 || strcmp(status, "errored") == 0 || strcmp(status, "terminated") == 0;
+    return has_finished(json_at(result, "details"));
 }
 
 /* ---- Waiting ----------------------------------------------------------------------------------------------------------- */

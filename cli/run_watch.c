@@ -36,12 +36,6 @@ static int64_t time_of(const struct session *session, const json_t *data)
     return ms != 0 ? ms : session->screen.now_ms;
 }
 
-static bool is_over(const json_t *details)
-{
-    const char *status = json_text(details, "status", "");
-    return strcmp(status, "complete") == 0 || strcmp(status, "errored") == 0 || strcmp(status, "terminated") == 0;
-}
-
 static void put_outcome(struct session *session, struct text *out, const json_t *details)
 {
     const char *error = error_show(&session->pool, details, "error");
@@ -73,7 +67,7 @@ static json_t *steps_that_fit(struct watched *watched, struct text *drawing)
 static void draw_steps(struct watched *watched, struct text *drawing)
 {
     struct session *session = watched->session;
-    bool has_ended = is_over(watched->details);
+    bool has_ended = has_finished(watched->details);
     json_t *shown = steps_that_fit(watched, drawing);
     timeline_print(session, drawing,
                    &(struct timeline){ .steps = shown,
@@ -161,7 +155,7 @@ static void put_status_line(struct session *session, struct pool *pool, const js
     text_format(out, "  %s", safe(pool, phase_show(phase)));
     if (run > 1)
         text_format(out, ", run %lld", (long long)run);
-    if (is_over(details)) {
+    if (has_finished(details)) {
         text_put(out, " ");
         put_outcome(session, out, details);
     }
@@ -186,7 +180,7 @@ static void tell(struct watched *watched, const char *event, const json_t *data)
     screen_refresh(&session->screen);
     if (is_status || time_of(session, data) > time_of(session, watched->held))
         put_held_line(watched, &pool);
-    if (is_status && !is_over(json_at(data, "details")))
+    if (is_status && !has_finished(json_at(data, "details")))
         watched->held = json_incref((json_t *)data);
     else if (is_status)
         put_status_line(session, &pool, data);

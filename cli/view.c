@@ -13,6 +13,12 @@ const char *phase_of(const json_t *details)
     return json_text(details, "phase", json_text(details, "status", "?"));
 }
 
+bool has_finished(const json_t *details)
+{
+    const char *status = json_text(details, "status", "");
+    return strcmp(status, "complete") == 0 || strcmp(status, "errored") == 0 || strcmp(status, "terminated") == 0;
+}
+
 const char *phase_show(const char *phase)
 {
     if (strcmp(phase, "waitingForRepair") == 0)

@@ -20,6 +20,8 @@ void view_print(struct session *session, struct text *out, const struct referenc
  * meta: as GET answers it.  NULL: it was not asked. */
 const char *demand_show(const json_t *meta);
 
+/* Whether the run of these details has finished. */
+bool has_finished(const json_t *details);
 /* "running", "waitingForPause" as "waiting for pause"; what is shown of details. */
 const char *phase_of(const json_t *details);
 const char *phase_show(const char *phase);
