@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SECTIONS_MAX = 32, CASES_MAX = 200, VARIABLES_MAX = 32 };
+enum { SECTIONS_MAX = 40, CASES_MAX = 200, VARIABLES_MAX = 32 };
 
 struct reader {
     pawl_scope *scope;
@@ -138,9 +138,9 @@ static void begin_case(struct reader *reader, const char *line)
     if (line[0] == '[') {
         const char *end = strchr(line, ']');
         const char *flags = pawl_scope_format(reader->scope, "%.*s", (int)(end - line), line);
-        entry->before = strstr(flags, "run") != NULL    ? TABLE_RUN
-                        : strstr(flags, "hour") != NULL ? TABLE_HOUR
-                                                        : TABLE_NOTHING;
+        const char *after = strstr(flags, "after ");
+        entry->runs = strstr(flags, "run") != NULL;
+        entry->after = after != NULL ? after + strlen("after ") : NULL; /* it stands last */
         entry->is_bare = strstr(flags, "bare") != NULL;
         entry->not_by_client = strstr(flags, "not by a client") != NULL;
         line = end + 2;
@@ -175,6 +175,17 @@ static void add_to_case(struct reader *reader, const char *line)
         entry->body = rest_of(reader, text);
     } else if (strcmp(word, "is") == 0) {
         entry->is = rest_of(reader, text);
+    } else if (strcmp(word, "hides") == 0) {
+        entry->hides = rest_of(reader, text);
+    } else if (strcmp(word, "lists") == 0) {
+        entry->list = value_of(reader, text, strcspn(text, " "));
+        entry->count = strtoul(text + strcspn(text, " "), NULL, 10);
+    } else if (strcmp(word, "keep") == 0) {
+        while (count < TABLE_KEPT_MAX && entry->keeps[count].name != NULL)
+            count++;
+        assert_true(count < TABLE_KEPT_MAX);
+        entry->keeps[count].name = value_of(reader, text, strcspn(text, " "));
+        entry->keeps[count].path = rest_of(reader, text + strcspn(text, " ") + 1);
     } else if (strcmp(word, "has") == 0) {
         entry->has = header_of(reader, text);
     } else if (strcmp(word, "header") == 0) {
@@ -236,6 +247,7 @@ const struct table_section *table_sections(size_t *out_count)
         read_file(scope, PAWL_SOURCE_DIR "/tests/http/tables/routes.txt");
         read_file(scope, PAWL_SOURCE_DIR "/tests/http/tables/errors.txt");
         read_file(scope, PAWL_SOURCE_DIR "/tests/http/tables/work.txt");
+        read_file(scope, PAWL_SOURCE_DIR "/tests/http/tables/stories.txt");
     }
     *out_count = section_count;
     return sections;

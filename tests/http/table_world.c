@@ -189,7 +189,7 @@ void table_world_open(struct table_world *world, const struct table_section *sec
     };
     struct pawl_http_options options = PAWL_HTTP_OPTIONS_INIT;
     struct pawl_error error;
-    world->job[0] = '\0';
+    *world = (struct table_world){ .mount = NULL };
     ok(pawl_world_open(NULL, &world->world, &error));
     for (size_t i = 0; i < sizeof workflows / sizeof workflows[0]; i++)
         ok(pawl_register(pawl_world_engine(world->world), &workflows[i], &error));
