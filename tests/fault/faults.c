@@ -204,8 +204,14 @@ static void play_only(struct world *world, const char *only, enum fault_kind fir
     report(&tally);
 }
 
-static void survive(enum fault_kind first, enum fault_kind last)
+struct kinds {
+    enum fault_kind first, last;
+};
+
+static void survive(void **state)
 {
+    const struct kinds *kinds = *state;
+    enum fault_kind first = kinds->first, last = kinds->last;
     static char expected[WORLD_SIGNATURE];
     struct tally tally = { .violations = 0 };
     struct world world;
@@ -233,56 +239,23 @@ static void survive(enum fault_kind first, enum fault_kind last)
     report(&tally);
 }
 
-static void memory_may_run_out_at_any_allocation(void **state)
-{
-    (void)state;
-    survive(FAULT_ALLOC, FAULT_ALLOC);
-}
-
-static void memory_of_sqlite_may_run_out_at_any_allocation(void **state)
-{
-    (void)state;
-    survive(FAULT_ALLOC_SQLITE, FAULT_ALLOC_SQLITE);
-}
-
-static void memory_of_jansson_may_run_out_at_any_allocation(void **state)
-{
-    (void)state;
-    survive(FAULT_ALLOC_JANSSON, FAULT_ALLOC_JANSSON);
-}
-
-static void the_store_may_fail_at_any_call_also_after_it_has_committed(void **state)
-{
-    (void)state;
-    survive(FAULT_APPLY_BEFORE, FAULT_ANNOUNCE);
-}
-
-static void the_connection_may_fail_at_any_call(void **state) /* C8 */
-{
-    (void)state;
-    survive(FAULT_PQ_CONNECT, FAULT_PQ_READ);
-}
-
-static void the_disk_may_fail_at_any_call(void **state)
-{
-    (void)state;
-    survive(FAULT_IO_OPEN, FAULT_IO_SHM_LOCK);
-}
-
 int main(void)
 {
-    const struct CMUnitTest in_file[] = {
-        cmocka_unit_test(memory_may_run_out_at_any_allocation),
-        cmocka_unit_test(memory_of_sqlite_may_run_out_at_any_allocation),
-        cmocka_unit_test(memory_of_jansson_may_run_out_at_any_allocation),
-        cmocka_unit_test(the_store_may_fail_at_any_call_also_after_it_has_committed),
-        cmocka_unit_test(the_disk_may_fail_at_any_call),
-    };
-    const struct CMUnitTest in_postgres[] = {
-        /* what has nothing to do with the store is played once, in a file */
-        cmocka_unit_test(memory_may_run_out_at_any_allocation),
-        cmocka_unit_test(the_store_may_fail_at_any_call_also_after_it_has_committed),
-        cmocka_unit_test(the_connection_may_fail_at_any_call),
+#define TEST(name, first, last)                                                                                        \
+    {                                                                                                                  \
+#name, survive, NULL, NULL, &(struct kinds)                                                                    \
+        {                                                                                                              \
+            first, last                                                                                                \
+        }                                                                                                              \
+    }
+    enum { IN_POSTGRES = 3 }; /* the first ones; and all but the first in a file */
+    const struct CMUnitTest tests[] = {
+        TEST(the_connection_may_fail_at_any_call, FAULT_PQ_CONNECT, FAULT_PQ_READ), /* C8 */
+        TEST(memory_may_run_out_at_any_allocation, FAULT_ALLOC, FAULT_ALLOC),
+        TEST(the_store_may_fail_at_any_call_also_after_it_has_committed, FAULT_APPLY_BEFORE, FAULT_ANNOUNCE),
+        TEST(memory_of_sqlite_may_run_out_at_any_allocation, FAULT_ALLOC_SQLITE, FAULT_ALLOC_SQLITE),
+        TEST(memory_of_jansson_may_run_out_at_any_allocation, FAULT_ALLOC_JANSSON, FAULT_ALLOC_JANSSON),
+        TEST(the_disk_may_fail_at_any_call, FAULT_IO_OPEN, FAULT_IO_SHM_LOCK),
     };
     const char *filter = getenv("PAWL_FAULT_TESTS");
     if (!fault_install_allocators() || !shim_install())
@@ -291,6 +264,6 @@ int main(void)
     if (filter != NULL)
         cmocka_set_test_filter(filter);
     if (store_asked_for(STORE_IN_FILE) == STORE_IN_POSTGRES)
-        return cmocka_run_group_tests_name("faults in PostgreSQL", in_postgres, NULL, NULL);
-    return cmocka_run_group_tests_name("faults", in_file, NULL, NULL);
+        return _cmocka_run_group_tests("faults in PostgreSQL", tests, IN_POSTGRES, NULL, NULL);
+    return _cmocka_run_group_tests("faults", tests + 1, sizeof tests / sizeof tests[0] - 1, NULL, NULL);
 }

@@ -9,8 +9,6 @@
 pawl_status others_register(struct world *world, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* Acts, which can be done again as all acts can. */
-scenario_act_fn others_create_caller, others_create_poster, others_create_parent, others_create_keeper,
-    others_create_asker, others_create_trip, others_create_fragile, others_create_weak;
 scenario_act_fn others_work_outside, others_fail_outside; /* claim, heartbeat, and how it ended */
 scenario_act_fn others_terminate_keeper, others_interrupt_trip;
 scenario_act_fn others_answer_early, others_answer_late, others_let_go;

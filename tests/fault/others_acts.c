@@ -30,48 +30,6 @@ static pawl_status drive_to_step(struct world *world, const char *workflow, cons
     return status;
 }
 
-/* ---- Creating ------------------------------------------------------------------------------------------------------- */
-
-pawl_status others_create_caller(struct world *world, struct pawl_error *error)
-{
-    return scenario_create(world, "caller", "c-1", error);
-}
-
-pawl_status others_create_poster(struct world *world, struct pawl_error *error)
-{
-    return scenario_create(world, "poster", "po-1", error);
-}
-
-pawl_status others_create_parent(struct world *world, struct pawl_error *error)
-{
-    return scenario_create(world, "parent", "pa-1", error);
-}
-
-pawl_status others_create_keeper(struct world *world, struct pawl_error *error)
-{
-    return scenario_create(world, "keeper", "k-1", error);
-}
-
-pawl_status others_create_asker(struct world *world, struct pawl_error *error)
-{
-    return scenario_create(world, "asker", "a-1", error);
-}
-
-pawl_status others_create_trip(struct world *world, struct pawl_error *error)
-{
-    return scenario_create(world, "trip", "t-1", error);
-}
-
-pawl_status others_create_fragile(struct world *world, struct pawl_error *error)
-{
-    return scenario_create(world, "fragile", "fr-1", error);
-}
-
-pawl_status others_create_weak(struct world *world, struct pawl_error *error)
-{
-    return scenario_create(world, "weak", "w-1", error);
-}
-
 /* ---- A worker outside ----------------------------------------------------------------------------------------------- */
 
 static pawl_status claim(struct world *world, pawl_scope *scope, const struct pawl_job **out_job,
@@ -129,25 +87,26 @@ static pawl_status work(struct world *world, pawl_scope *scope, bool fails, stru
                  : pawl_job_complete(world->engine, job->token, "{\"pages\": 12}", error);
 }
 
-static pawl_status work_in_scope(struct world *world, bool fails, struct pawl_error *error)
+static pawl_status complete_job(struct world *world, pawl_scope *scope, struct pawl_error *error)
 {
-    PAWL_TRY(drive_to_step(world, "poster", "po-1", "press", error));
-    pawl_scope *scope = pawl_scope_new();
-    if (scope == NULL)
-        return not_yet(error);
-    pawl_status status = work(world, scope, fails, error);
-    pawl_scope_free(scope);
-    return status;
+    return work(world, scope, false, error);
+}
+
+static pawl_status fail_job(struct world *world, pawl_scope *scope, struct pawl_error *error)
+{
+    return work(world, scope, true, error);
 }
 
 pawl_status others_work_outside(struct world *world, struct pawl_error *error)
 {
-    return work_in_scope(world, false, error);
+    PAWL_TRY(drive_to_step(world, "poster", "po-1", "press", error));
+    return scenario_in_scope(world, complete_job, error);
 }
 
 pawl_status others_fail_outside(struct world *world, struct pawl_error *error)
 {
-    return work_in_scope(world, true, error);
+    PAWL_TRY(drive_to_step(world, "poster", "po-1", "press", error));
+    return scenario_in_scope(world, fail_job, error);
 }
 
 /* ---- Deferreds ------------------------------------------------------------------------------------------------------ */

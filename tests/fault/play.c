@@ -32,6 +32,7 @@ void play_begin(struct world *world, const struct scenario *scenario)
     world->now_ms = INT64_C(1767225600000);
     world->chance = 1;
     world->has_app = false;
+    world->scenario = scenario;
     world->has_hook = scenario->has_hook;
     if (scenario->is_about_opening)
         world_remove_files(world);

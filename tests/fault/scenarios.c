@@ -10,6 +10,18 @@
 
 /* ---- Acts that can be done again ------------------------------------------------------------------------------------ */
 
+pawl_status scenario_in_scope(struct world *world, scenario_scoped_fn *act, struct pawl_error *error)
+{
+    pawl_scope *scope = pawl_scope_new();
+    pawl_status status = PAWL_NOMEM;
+    if (scope != NULL)
+        status = act(world, scope, error);
+    else
+        *error = (struct pawl_error){ PAWL_NOMEM, "no scope" };
+    pawl_scope_free(scope);
+    return status;
+}
+
 pawl_status scenario_create(struct world *world, const char *workflow, const char *id, struct pawl_error *error)
 {
     struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
@@ -55,19 +67,9 @@ pawl_status scenario_send(struct world *world, const char *workflow, const char 
     return status == PAWL_INSTANCE_TERMINAL ? PAWL_OK : status;
 }
 
-static pawl_status create_plain(struct world *world, struct pawl_error *error)
+static pawl_status create_its_own(struct world *world, struct pawl_error *error)
 {
-    return scenario_create(world, "plain", "p-1", error);
-}
-
-static pawl_status create_order(struct world *world, struct pawl_error *error)
-{
-    return scenario_create(world, "order", "o-1", error);
-}
-
-static pawl_status create_fan(struct world *world, struct pawl_error *error)
-{
-    return scenario_create(world, "fan", "f-1", error);
+    return scenario_create(world, world->scenario->workflow, world->scenario->id, error);
 }
 
 static pawl_status pay(struct world *world, struct pawl_error *error)
@@ -75,19 +77,17 @@ static pawl_status pay(struct world *world, struct pawl_error *error)
     return scenario_send(world, "order", "o-1", "paid", error);
 }
 
-static pawl_status create_batch(struct world *world, struct pawl_error *error)
+static pawl_status create_batch_in(struct world *world, pawl_scope *scope, struct pawl_error *error)
 {
     const struct pawl_batch_item items[] = { { "b-1", "1" }, { "b-2", "{\"two\": 2}" }, { "b-3", NULL } };
     struct pawl_instance *created;
     size_t count;
-    pawl_scope *scope = pawl_scope_new();
-    if (scope == NULL) {
-        *error = (struct pawl_error){ PAWL_NOMEM, "no scope" };
-        return PAWL_NOMEM;
-    }
-    pawl_status status = pawl_create_batch(world->engine, scope, "plain", items, 3, &created, &count, error);
-    pawl_scope_free(scope);
-    return status;
+    return pawl_create_batch(world->engine, scope, "plain", items, 3, &created, &count, error);
+}
+
+static pawl_status create_batch(struct world *world, struct pawl_error *error)
+{
+    return scenario_in_scope(world, create_batch_in, error);
 }
 
 static pawl_status tick_once(struct world *world, struct pawl_error *error)
@@ -141,7 +141,7 @@ static pawl_status restart_one(struct world *world, struct pawl_error *error)
 static pawl_status fill(struct world *world, struct pawl_error *error)
 {
     PAWL_TRY(create_batch(world, error));
-    PAWL_TRY(create_order(world, error));
+    PAWL_TRY(scenario_create(world, "order", "o-1", error));
     PAWL_TRY(pay(world, error));
     return world_drive(world, error);
 }
@@ -183,25 +183,12 @@ static pawl_status read_history(struct world *world, pawl_scope *scope, struct p
     return PAWL_OK;
 }
 
-static pawl_status in_a_scope(struct world *world, struct pawl_error *error,
-                              pawl_status (*act)(struct world *, pawl_scope *, struct pawl_error *))
-{
-    pawl_scope *scope = pawl_scope_new();
-    if (scope == NULL) {
-        *error = (struct pawl_error){ PAWL_NOMEM, "no scope" };
-        return PAWL_NOMEM;
-    }
-    pawl_status status = act(world, scope, error);
-    pawl_scope_free(scope);
-    return status;
-}
-
 static pawl_status page_through(struct world *world, struct pawl_error *error)
 {
     enum pawl_instance_status now;
     int64_t run;
-    PAWL_TRY(in_a_scope(world, error, list_all));
-    PAWL_TRY(in_a_scope(world, error, read_history));
+    PAWL_TRY(scenario_in_scope(world, list_all, error));
+    PAWL_TRY(scenario_in_scope(world, read_history, error));
     PAWL_TRY(scenario_look(world, "order", "o-1", &now, &run, error));
     if (now != PAWL_COMPLETE)
         ledger_violate(world->ledger, "a complete instance is %s", pawl_instance_status_name(now));
@@ -257,7 +244,7 @@ static pawl_status list_deliveries(struct world *world, pawl_scope *scope, struc
 
 static pawl_status look_at_deliveries(struct world *world, struct pawl_error *error)
 {
-    return in_a_scope(world, error, list_deliveries);
+    return scenario_in_scope(world, list_deliveries, error);
 }
 
 /* ---- Opening ------------------------------------------------------------------------------------------------------------- */
@@ -308,11 +295,6 @@ static pawl_status open_and_load(struct world *world, struct pawl_error *error)
     return status;
 }
 
-static pawl_status create_loaded(struct world *world, struct pawl_error *error)
-{
-    return scenario_create(world, "loaded", "l-1", error);
-}
-
 /* ---- The kit ---------------------------------------------------------------------------------------------------------------- */
 
 static pawl_status greet(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -352,41 +334,77 @@ const struct scenario scenarios[] = {
       .is_about_opening = true,
       .survives_beginning = true,
       .acts = { open_world, define_two, close_world, open_world } },
-    { .name = "module", .is_about_opening = true, .acts = { open_and_load, create_loaded, world_drive } },
-    { .name = "create", .survives_beginning = true, .acts = { create_plain, world_drive } },
+    { .name = "module",
+      .is_about_opening = true,
+      .workflow = "loaded",
+      .id = "l-1",
+      .acts = { open_and_load, create_its_own, world_drive } },
+    { .name = "create",
+      .survives_beginning = true,
+      .workflow = "plain",
+      .id = "p-1",
+      .acts = { create_its_own, world_drive } },
     { .name = "batch", .survives_beginning = true, .acts = { create_batch, world_drive } },
     { .name = "order",
       .survives_beginning = true,
-      .acts = { create_order, world_drive, pay, world_drive, close_world, open_world, world_drive } },
-    { .name = "fan", .survives_beginning = true, .acts = { create_fan, world_drive, world_drive } },
+      .workflow = "order",
+      .id = "o-1",
+      .acts = { create_its_own, world_drive, pay, world_drive, close_world, open_world, world_drive } },
+    { .name = "fan",
+      .survives_beginning = true,
+      .workflow = "fan",
+      .id = "f-1",
+      .acts = { create_its_own, world_drive, world_drive } },
     { .name = "control",
       .acts = { create_three, tick_once, tick_once, pause_them, world_drive, terminate_one, resume_them, world_drive,
                 restart_one, world_drive, pay, world_drive } },
     { .name = "hooks",
       .has_hook = true,
       .survives_beginning = true,
-      .acts = { create_order, world_drive, pay, world_drive, close_world, open_world, world_drive } },
+      .workflow = "order",
+      .id = "o-1",
+      .acts = { create_its_own, world_drive, pay, world_drive, close_world, open_world, world_drive } },
     { .name = "deliveries", .has_hook = true, .acts = { create_batch, look_at_deliveries, world_drive } },
     { .name = "pages", .prepare = fill, .acts = { page_through } },
-    { .name = "call", .survives_beginning = true, .acts = { others_create_caller, world_drive } },
+    { .name = "call",
+      .survives_beginning = true,
+      .workflow = "caller",
+      .id = "c-1",
+      .acts = { create_its_own, world_drive } },
     { .name = "outside",
       .survives_beginning = true,
-      .acts = { others_create_poster, world_drive, others_fail_outside, world_drive, others_work_outside,
-                world_drive } },
-    { .name = "children", .survives_beginning = true, .acts = { others_create_parent, world_drive } },
+      .workflow = "poster",
+      .id = "po-1",
+      .acts = { create_its_own, world_drive, others_fail_outside, world_drive, others_work_outside, world_drive } },
+    { .name = "children",
+      .survives_beginning = true,
+      .workflow = "parent",
+      .id = "pa-1",
+      .acts = { create_its_own, world_drive } },
     { .name = "attached",
       .survives_beginning = true,
-      .acts = { others_create_keeper, world_drive, others_terminate_keeper, world_drive } },
+      .workflow = "keeper",
+      .id = "k-1",
+      .acts = { create_its_own, world_drive, others_terminate_keeper, world_drive } },
     { .name = "deferred",
       .survives_beginning = true,
-      .acts = { others_create_asker, world_drive, others_answer_early, others_let_go, world_drive, others_answer_late,
+      .workflow = "asker",
+      .id = "a-1",
+      .acts = { create_its_own, world_drive, others_answer_early, others_let_go, world_drive, others_answer_late,
                 world_drive } },
     { .name = "interrupt",
       .survives_beginning = true,
-      .acts = { others_create_trip, world_drive, others_interrupt_trip, world_drive } },
-    { .name = "repair", .acts = { others_create_fragile, world_drive, others_mend_and_resume, world_drive } },
+      .workflow = "trip",
+      .id = "t-1",
+      .acts = { create_its_own, world_drive, others_interrupt_trip, world_drive } },
+    { .name = "repair",
+      .workflow = "fragile",
+      .id = "fr-1",
+      .acts = { create_its_own, world_drive, others_mend_and_resume, world_drive } },
     { .name = "retry",
-      .acts = { others_create_weak, world_drive, others_mend_and_retry, world_drive, others_restart_from_second,
+      .workflow = "weak",
+      .id = "w-1",
+      .acts = { create_its_own, world_drive, others_mend_and_retry, world_drive, others_restart_from_second,
                 world_drive } },
     { .name = "kit", .acts = { use_a_kit } },
 };

@@ -13,10 +13,11 @@ enum { SCENARIO_ACTS_MAX = 16 };
 
 struct scenario {
     const char *name;
-    bool is_about_opening;    /* starts with no database, and opens it itself */
-    bool has_hook;            /* a hook is registered, and told of everything */
-    bool survives_beginning;  /* all its acts can be done again in order after any of them: for power cuts and kills */
-    scenario_act_fn *prepare; /* or NULL; before anything fails */
+    bool is_about_opening;     /* starts with no database, and opens it itself */
+    bool has_hook;             /* a hook is registered, and told of everything */
+    bool survives_beginning;   /* all its acts can be done again in order after any of them: for power cuts and kills */
+    scenario_act_fn *prepare;  /* or NULL; before anything fails */
+    const char *workflow, *id; /* of the instance that it creates, if it is about one */
     scenario_act_fn *acts[SCENARIO_ACTS_MAX];
 };
 
@@ -25,6 +26,10 @@ extern const size_t scenario_count;
 
 /* NULL: there is none of that name. */
 const struct scenario *scenario_find(const char *name);
+
+/* Does it with a scope of its own.  That there is none is told as any want of memory. */
+typedef pawl_status scenario_scoped_fn(struct world *world, pawl_scope *scope, struct pawl_error *error);
+pawl_status scenario_in_scope(struct world *world, scenario_scoped_fn *act, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* What acts are made of.  An instance that is there already, and an event for one that has finished, are fine. */
 pawl_status scenario_create(struct world *world, const char *workflow, const char *id,

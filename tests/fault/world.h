@@ -34,6 +34,7 @@ struct world {
     bool has_app;    /* the database was made from the template */
     bool has_hook;   /* the engine has a hook, which tells the ledger */
     pawl_world *kit; /* of the scenario about testing.h */
+    const struct scenario *scenario;
 };
 
 /* Names a file of its own for this process, and takes the ledger. */

@@ -378,44 +378,19 @@ static void work(struct fuzz_store *store, bool fails)
 
 static void control_one(struct fuzz_store *store, const char *workflow, const char *id, size_t which)
 {
-    pawl_engine *engine = store->engine;
-    pawl_status status = PAWL_OK;
-    switch (which) {
-    case 0:
-        status = send(store, id, "go");
-        break;
-    case 1:
-        status = send(store, id, "stop");
-        break;
-    case 2:
-        status = pawl_pause(engine, workflow, id, NULL);
-        break;
-    case 3:
-        status = pawl_resume(engine, workflow, id, NULL);
-        break;
-    case 4:
-        status = pawl_restart(engine, workflow, id, NULL);
-        break;
-    case 5:
-        status = pawl_terminate(engine, workflow, id, NULL);
-        break;
-    case 6:
-        status = pawl_interrupt(engine, workflow, id, NULL);
-        break;
-    case 7:
-        status = pawl_terminate_with_rollback(engine, workflow, id, NULL);
-        break;
-    case 8:
-        status = pawl_retry(engine, workflow, id, NULL);
-        break;
-    case 9:
-        status = pawl_restart_from(engine, workflow, id, strcmp(workflow, "w") == 0 ? "b" : "u", NULL);
-        break;
-    default:
+    pawl_status (*const controls[])(pawl_engine *, const char *, const char *, struct pawl_error *) = {
+        [2] = pawl_pause,     [3] = pawl_resume,    [4] = pawl_restart,
+        [5] = pawl_terminate, [6] = pawl_interrupt, [7] = pawl_terminate_with_rollback,
+        [8] = pawl_retry
+    };
+    if (which < 2)
+        (void)!send(store, id, which == 0 ? "go" : "stop");
+    else if (which <= 8)
+        (void)!controls[which](store->engine, workflow, id, NULL);
+    else if (which == 9)
+        (void)!pawl_restart_from(store->engine, workflow, id, strcmp(workflow, "w") == 0 ? "b" : "u", NULL);
+    else
         work(store, which == 11);
-        break;
-    }
-    (void)status;
 }
 
 void fuzz_store_control(struct fuzz_store *store, size_t which)

@@ -15,9 +15,7 @@ enum { TEXT_SIZE = 512 };
 static pawl_status charge(pawl_step *step, const pawl_value *input, pawl_value **out_result)
 {
     (void)input;
-    pawl_status status = pawl_step_log(step, PAWL_LOG_INFO, "shop", NULL, "charging");
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pawl_step_log(step, PAWL_LOG_INFO, "shop", NULL, "charging"));
     if (pawl_step_attempt(step) == 1)
         return pawl_fail(step, "CardDeclined", "try again later");
     return pawl_result(step, out_result, "{s:s}", "receipt", "r-9");
@@ -29,17 +27,13 @@ static pawl_status run_order(pawl_run *run, const pawl_value *params, pawl_value
     pawl_value *data = NULL;
     struct pawl_event event = { 0 };
     (void)params;
-    pawl_status status = pawl_value_pack(pawl_run_scope(run), &data, "{s:i}", "n", 1);
-    if (status == PAWL_OK)
-        status = pawl_log(run, PAWL_LOG_WARN, NULL, data, "hello");
-    if (status == PAWL_OK)
-        status = pawl_do(run, "charge", &options, charge, NULL, NULL);
-    if (status == PAWL_OK)
-        status = pawl_sleep(run, "nap", "1 minute");
-    if (status == PAWL_OK)
-        status = pawl_wait_for_event(run, "payment", "paid", "1 hour", &event);
+    PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &data, "{s:i}", "n", 1));
+    PAWL_TRY(pawl_log(run, PAWL_LOG_WARN, NULL, data, "hello"));
+    PAWL_TRY(pawl_do(run, "charge", &options, charge, NULL, NULL));
+    PAWL_TRY(pawl_sleep(run, "nap", "1 minute"));
+    PAWL_TRY(pawl_wait_for_event(run, "payment", "paid", "1 hour", &event));
     *out_result = event.payload;
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status run_broken(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -59,8 +53,8 @@ static pawl_status run_undone(pawl_run *run, const pawl_value *params, pawl_valu
     static const struct pawl_compensation compensation = { .undo = do_nothing };
     static const struct pawl_step_options options = { .compensate = &compensation, .description = "Books." };
     (void)params, (void)out_result;
-    pawl_status status = pawl_do(run, "book", &options, do_nothing, NULL, NULL);
-    return status == PAWL_OK ? pawl_run_fail(run, "Broken", "as planned") : status;
+    PAWL_TRY(pawl_do(run, "book", &options, do_nothing, NULL, NULL));
+    return pawl_run_fail(run, "Broken", "as planned");
 }
 
 static pawl_status run_calls(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -73,9 +67,7 @@ static pawl_status run_defers(pawl_run *run, const pawl_value *params, pawl_valu
     struct described *described = pawl_run_user(run);
     const char *token;
     (void)params;
-    pawl_status status = pawl_deferred_token(run, "approval", &token);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pawl_deferred_token(run, "approval", &token));
     (void)snprintf(described->token, sizeof described->token, "%s", token);
     return pawl_await_deferred(run, "approval", NULL, out_result);
 }

@@ -1,6 +1,6 @@
 /* test_handler_calls.c - a call never blocks: commits, results and ticks are waited for by asking again, when `ready` was
  * called or when the call said so; and a call can be given up at any time. */
-#include "table.h"
+#include "asking.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -49,9 +49,7 @@ static int tear_down(void **state)
 static pawl_http_call *take_up(struct fixture *fixture, struct pawl_http_request *request, const char *method,
                                const char *target)
 {
-    *request = (struct pawl_http_request)PAWL_HTTP_REQUEST_INIT;
-    request->method = method;
-    request->target = target;
+    *request = request_of(method, target, NULL);
     pawl_http_call *call = pawl_http_call_new(fixture->world.http, request, note_ready, fixture);
     assert_non_null(call);
     return call;
@@ -222,12 +220,8 @@ static void a_request_without_method_or_target_is_refused(void **state)
 static void streams_are_not_for_the_blocking_call(void **state)
 {
     struct fixture *fixture = *state;
-    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
-    struct pawl_http_response response;
     pawl_scope *scope = pawl_scope_new();
-    request.method = "GET";
-    request.target = WAITS "/stream";
-    assert_int_equal(pawl_http_answer(fixture->world.http, scope, &request, &response), PAWL_OK);
+    struct pawl_http_response response = answer_of(fixture->world.http, scope, "GET", WAITS "/stream", NULL);
     assert_int_equal(response.status, 406);
     assert_non_null(strstr(response.body, "\"NOT_ACCEPTABLE\""));
     assert_int_equal(pw_http_streams_open(fixture->world.http), 0);
@@ -370,11 +364,7 @@ static void await_ready(struct threaded *threaded)
 static pawl_http_call *post(struct threaded *threaded, struct pawl_http_request *request, const char *target,
                             const char *body)
 {
-    *request = (struct pawl_http_request)PAWL_HTTP_REQUEST_INIT;
-    request->method = "POST";
-    request->target = target;
-    request->body = body;
-    request->body_size = body != NULL ? strlen(body) : 0;
+    *request = request_of("POST", target, body);
     pawl_http_call *call = pawl_http_call_new(threaded->http, request, note_threaded, threaded);
     assert_non_null(call);
     return call;

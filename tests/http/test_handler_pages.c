@@ -1,6 +1,6 @@
 /* test_handler_pages.c - going through pages by their cursors: instances, history, deliveries.  A page after the other
  * gives everything once, also while more is added; and a cursor works only where it comes from. */
-#include "table.h"
+#include "asking.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -73,12 +73,9 @@ static int tear_down(void **state)
 
 static const pawl_value *ask(struct fixture *fixture, const char *method, const char *target, int status)
 {
-    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
-    struct pawl_http_response response;
+    const struct pawl_http_request request = request_of(method, target, NULL);
+    struct pawl_http_response response = answer_of(fixture->http, fixture->scope, method, target, NULL);
     pawl_value *value;
-    request.method = method;
-    request.target = target;
-    ok(pawl_http_answer(fixture->http, fixture->scope, &request, &response));
     table_check_any(&request, &response);
     if (response.status != status)
         fail_msg("%s: %d %s", target, response.status, response.body);

@@ -1,6 +1,6 @@
 /* test_handler_threads.c - one handler used by many threads at once, while a runner works: whatever they ask, and
  * whenever they give up, every answer is a good one, and what was asked for happens. */
-#include "table.h"
+#include "asking.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -95,14 +95,10 @@ static void read_stream(struct member *member, pawl_http_call *call)
 /* 0: given up before the answer. */
 static int ask(struct member *member, const char *method, const char *target, const char *body, bool gives_up)
 {
-    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
+    struct pawl_http_request request = request_of(method, target, body);
     const struct pawl_http_response *response;
     int64_t again_at_ms;
     int status = 0;
-    request.method = method;
-    request.target = target;
-    request.body = body;
-    request.body_size = body != NULL ? strlen(body) : 0;
     pawl_http_call *call = pawl_http_call_new(member->crowd->http, &request, note, member);
     assert_non_null(call);
     bool is_answered = pawl_http_call_answer(call, &response, &again_at_ms);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "asking.h"
 #include "engine/engine.h"
 #include "http/metrics.h"
 #include "pawl/hooks.h"
@@ -255,12 +256,7 @@ static int tear_down(void **state)
 
 static struct pawl_http_response ask(struct fixture *fixture, const char *method, const char *target)
 {
-    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
-    struct pawl_http_response response;
-    request.method = method;
-    request.target = target;
-    ok(pawl_http_answer(fixture->http, fixture->scope, &request, &response));
-    return response;
+    return answer_of(fixture->http, fixture->scope, method, target, NULL);
 }
 
 static void scrape(struct fixture *fixture)

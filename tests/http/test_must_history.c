@@ -3,6 +3,7 @@
  *
  * Rows are numbered in the order of their creation, so a walk is right when its numbers follow one another.  Behind every page
  * the run is let go on a little and events are sent, which adds rows of each kind and changes older ones. */
+#include "asking.h"
 #include "serving.h"
 
 enum { FIRST = 5000, MORE_A_PAGE = 5, PAGE_SIZE = 100, STEPS_MAX = 100000 };
@@ -125,11 +126,7 @@ typedef const char *fetch_fn(struct saga *saga, pawl_scope *scope, const char *t
 
 static const char *fetch_from_handler(struct saga *saga, pawl_scope *scope, const char *target)
 {
-    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
-    struct pawl_http_response response;
-    request.method = "GET";
-    request.target = target;
-    assert_int_equal(pawl_http_answer(saga->serving.http, scope, &request, &response), PAWL_OK);
+    struct pawl_http_response response = answer_of(saga->serving.http, scope, "GET", target, NULL);
     if (response.status != 200)
         fail_msg("%s: %d %s", target, response.status, response.body);
     return response.body;

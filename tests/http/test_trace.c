@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "asking.h"
 #include "pawl/http.h"
 #include "pawl/testing.h"
 
@@ -19,12 +20,7 @@ static bool refuse_ticks(void *user, const struct pawl_http_subject *subject, st
 
 static int ask(pawl_http *http, pawl_scope *scope, const char *method, const char *target)
 {
-    struct pawl_http_request request = PAWL_HTTP_REQUEST_INIT;
-    struct pawl_http_response response;
-    request.method = method;
-    request.target = target;
-    assert_int_equal(pawl_http_answer(http, scope, &request, &response), PAWL_OK);
-    return response.status;
+    return answer_of(http, scope, method, target, NULL).status;
 }
 
 static void decisions_are_in_the_trace(void **state)
