@@ -68,12 +68,14 @@ void pw_turn_unref(pawl_turn *turn)
 void pw_turn_lock(pawl_turn *turn)
 {
     pthread_mutex_lock(&turn->lock);
+    pw_turn_check(turn);
     pw_bar_store();
 }
 
 void pw_turn_unlock(pawl_turn *turn)
 {
     pw_unbar_store();
+    pw_turn_check(turn);
     pthread_mutex_unlock(&turn->lock);
 }
 
@@ -345,6 +347,7 @@ static enum pw_next next(pawl_turn *turn)
 {
     /* Lanes that were parked before a demand came are told of it in another pass, which begins with all durable. */
     bool goes_on = turn->main.commit_wanted != 0 || turn->demand > turn->demand_passed;
+    pw_turn_check_steps(turn);
     if (turn->answered < turn->submitted && (turn->closing || goes_on || turn->unsettled > 0 || pw_turn_is_over(turn)))
         return PW_NEXT_WAIT;
     if (turn->ended || pw_turn_is_over(turn))

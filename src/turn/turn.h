@@ -226,9 +226,12 @@ struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fe
 
 /* ---- Inside the turn: with the lock held, but for pw_turn_lock() ------------------------------------------------- */
 
-/* The store is barred in between (T6, base/bar.h). */
+/* The store is barred in between (T6, base/bar.h), and both check the turn (check.c). */
 void pw_turn_lock(pawl_turn *turn);
 void pw_turn_unlock(pawl_turn *turn);
+/* Asserts what must be true of a turn, and of its steps between two passes. */
+void pw_turn_check(const pawl_turn *turn);
+void pw_turn_check_steps(const pawl_turn *turn);
 
 bool pw_turn_is_over(const pawl_turn *turn);
 /* Nothing new may happen in it: it is over, dead, cancelled, or about to be paused. */

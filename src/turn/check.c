@@ -1,0 +1,47 @@
+/* check.c - what is true of a turn whenever its lock changes hands.
+ *
+ * pw_turn_lock() checks before anybody touches the turn, pw_turn_unlock() before the next one can.  Everything here costs a few
+ * comparisons.  What has to walk the steps is checked once between two passes. */
+#include <assert.h>
+
+#include "turn/turn.h"
+
+void pw_turn_check(const pawl_turn *turn)
+{
+    bool is_pending = turn->answered < turn->submitted;
+    bool is_broken = atomic_load(&turn->chain.broken) != PAWL_OK;
+    bool is_cancelled = atomic_load(&turn->cancelled);
+    assert(atomic_load(&turn->references) > 0);
+
+    /* Units are answered in the order of their numbers. */
+    assert(turn->answered >= 0 && turn->answered <= turn->submitted);
+    /* Somebody is owed a word only while a unit is out whose answer brings it. */
+    assert(!turn->waiting || is_pending);
+    /* Only a unit that is out makes an outcome uncertain (T3). */
+    assert(turn->unsettled >= 0 && (turn->unsettled == 0 || is_pending));
+    assert(turn->rejections >= 0 && turn->open_forks >= 0);
+
+    /* The closing unit is the last one, and it is out, refused with the chain, or it has ended the turn (T4). */
+    assert(!turn->closing || turn->ended || is_pending || is_broken);
+    assert(!turn->ended || (turn->closing && !is_pending));
+    assert(!turn->finished || turn->ended);
+
+    /* What is demanded only grows.  Bodies can see by `cancelled` alone that they work in vain. */
+    assert(turn->demand_passed <= turn->demand);
+    assert(is_cancelled || (!turn->dead && turn->demand != PW_DEMAND_TERMINATE));
+
+    assert(turn->main.parent == NULL && turn->main.branching == NULL);
+    assert(turn->in_code == NULL || (turn->in_code->in_code && turn->in_code->code_previous == NULL));
+}
+
+void pw_turn_check_steps(const pawl_turn *turn)
+{
+    int32_t unsettled = 0, rejections = 0;
+    for (const struct pw_step *step = turn->history != NULL ? turn->history->first : NULL; step != NULL;
+         step = step->next) {
+        unsettled += step->unsettled != 0;
+        rejections += step->rejected != PW_REFUSED_NOT;
+        assert(step->unsettled == 0 || (step->unsettled > turn->answered && step->unsettled <= turn->submitted));
+    }
+    assert(unsettled == turn->unsettled && rejections == turn->rejections);
+}
