@@ -178,14 +178,14 @@ static struct pw_owed *release(pawl_runner *runner, const pawl_turn *turn)
 /* Is it due before other runners poll again?  They would be late for it. */
 static bool is_due_soon(pawl_runner *runner, const pawl_turn *turn)
 {
-    return atomic_load(&runner->has_others) && turn->ended && !turn->finished &&
+    return atomic_load(&runner->has_others) && turn->phase == PW_TURN_OVER && !turn->finished &&
            turn->due_at_ms - pawl_now_ms(runner->engine) < runner->options.poll_ms;
 }
 
 void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
 {
     struct pw_fence fence;
-    bool lost = !turn->ended;
+    bool lost = turn->phase != PW_TURN_OVER;
     struct pw_history *history = pw_turn_take_history(turn, &fence);
     struct pw_owed *owed = lost ? release(runner, turn) : NULL;
     bool soon = is_due_soon(runner, turn);
@@ -204,7 +204,7 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
         pw_cache_put(&runner->cache, &fence, history);
         history = NULL;
     }
-    if (turn->ended && !turn->finished) {
+    if (!lost && !turn->finished) {
         if (soon && turn->due_at_ms < runner->parked_due_ms)
             runner->parked_due_ms = turn->due_at_ms;
         pw_runner_wake_keeper(runner, turn->due_at_ms);
@@ -469,7 +469,7 @@ static void host_ready(pawl_runner *runner, pawl_turn *turn)
     enum pw_next next = pw_turn_next(turn);
     if (next == PW_NEXT_WAIT)
         return;
-    if (next == PW_NEXT_END && turn->ended) {
+    if (next == PW_NEXT_END && turn->phase == PW_TURN_OVER) {
         pw_runner_retire(runner, turn);
         return;
     }

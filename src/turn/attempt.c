@@ -160,8 +160,7 @@ pawl_status pawl_attempt_send_event(pawl_attempt *attempt, const char *workflow,
 /* With the lock held. */
 static bool is_open(const pawl_attempt *attempt)
 {
-    const pawl_turn *turn = attempt->turn;
-    return !attempt->expired && !turn->dead && !turn->closing && !pw_turn_is_over(turn);
+    return !attempt->expired && pw_turn_is_open(attempt->turn);
 }
 
 /* With the lock held.  `given` says how the body ended: its result, or its failure. */
@@ -319,7 +318,7 @@ pawl_status pawl_lane_log(pawl_lane *lane, pawl_attempt *attempt, enum pawl_log_
     }
     /* Otherwise an earlier pass of this turn wrote it, or the branch only shows what it waits for. */
     bool is_new = attempt != NULL;
-    if (turn->dead)
+    if (turn->stop == PW_STOP_GIVEN_UP)
         status = PAWL_SUSPENDED;
     else if (attempt == NULL && !pw_lane_is_abandoned(lane) && !pw_lines_count(lane, &is_new))
         status = pw_turn_out_of_memory(turn);

@@ -78,7 +78,7 @@ static void note_answer(pawl_turn *turn, struct turn_unit *own)
         if (fence->pause_requested)
             turn->pause_wanted = true;
         if (closing != NULL) {
-            turn->ended = true;
+            turn->phase = PW_TURN_OVER;
             turn->finished = closing->kind == PW_OP_FINISH;
             turn->due_at_ms = turn->finished ? 0 : closing->as.park.due_at_ms_set;
         }
@@ -87,7 +87,7 @@ static void note_answer(pawl_turn *turn, struct turn_unit *own)
     } else {
         pw_lines_hand_back(turn, &own->logs);
         if (closing != NULL) {
-            turn->closing = false;
+            turn->phase = PW_TURN_WAITING;
             reopen(turn, own->unit.refusal);
         } else if (own->step != NULL) {
             reject_step(turn, own);
@@ -103,9 +103,9 @@ static void unit_done(struct pw_unit *unit, void *user)
     note_answer(turn, own);
     bool wake_others = own->creates && unit->status == PAWL_OK;
     bool stirs = turn->open_forks > 0;
-    bool ready = turn->waiting && turn->answered == turn->submitted;
+    bool ready = turn->owes_ready && turn->answered == turn->submitted;
     if (ready)
-        turn->waiting = false;
+        turn->owes_ready = false;
     pthread_cond_broadcast(&turn->changed);
     pw_turn_unlock(turn);
     if (wake_others)
@@ -574,7 +574,7 @@ pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_op *closing)
         unit_drop(own);
         return pw_turn_break(turn, status);
     }
-    turn->closing = true;
+    turn->phase = PW_TURN_CLOSING;
     return unit_submit(turn, own, true);
 }
 

@@ -16,19 +16,33 @@ void pw_turn_check(const pawl_turn *turn)
     /* Units are answered in the order of their numbers. */
     assert(turn->answered >= 0 && turn->answered <= turn->submitted);
     /* Somebody is owed a word only while a unit is out whose answer brings it. */
-    assert(!turn->waiting || is_pending);
+    assert(!turn->owes_ready || is_pending);
     /* Only a unit that is out makes an outcome uncertain (T3). */
     assert(turn->unsettled >= 0 && (turn->unsettled == 0 || is_pending));
     assert(turn->rejections >= 0 && turn->open_forks >= 0);
 
-    /* The closing unit is the last one, and it is out, refused with the chain, or it has ended the turn (T4). */
-    assert(!turn->closing || turn->ended || is_pending || is_broken);
-    assert(!turn->ended || (turn->closing && !is_pending));
-    assert(!turn->finished || turn->ended);
+    switch (turn->phase) {
+    case PW_TURN_LOADING: /* nothing has happened */
+        assert(turn->submitted == 0 && turn->in_code == NULL && turn->outcome == PW_OUTCOME_NONE);
+        break;
+    case PW_TURN_PASSING:
+        assert(turn->history != NULL && turn->stop != PW_STOP_GIVEN_UP);
+        break;
+    case PW_TURN_WAITING: /* the author's code is in it only if it does not come back */
+        assert(turn->in_code == NULL || turn->stop == PW_STOP_GIVEN_UP);
+        break;
+    case PW_TURN_CLOSING: /* the closing unit is the last one, and it is out, or was refused with the chain (T4) */
+        assert(is_pending || is_broken);
+        break;
+    case PW_TURN_OVER:
+        assert(!is_pending);
+        break;
+    }
+    assert(!turn->finished || turn->phase == PW_TURN_OVER);
 
     /* What is demanded only grows.  Bodies can see by `cancelled` alone that they work in vain. */
     assert(turn->demand_passed <= turn->demand);
-    assert(is_cancelled || (!turn->dead && turn->demand != PW_DEMAND_TERMINATE));
+    assert(is_cancelled || (turn->stop != PW_STOP_GIVEN_UP && turn->demand != PW_DEMAND_TERMINATE));
 
     assert(turn->main.parent == NULL && turn->main.branching == NULL);
     assert(turn->in_code == NULL || (turn->in_code->in_code && turn->in_code->code_previous == NULL));

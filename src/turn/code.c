@@ -22,7 +22,7 @@ void pw_lane_enter_code(pawl_lane *lane)
     turn->in_code = lane;
 }
 
-/* In a dead turn a late call is over only when its function has returned: code that does not heed PAWL_SUSPENDED may block
+/* In a turn that was given up, a late call is over only when its function has returned: code that does not heed PAWL_SUSPENDED may block
  * again, and nobody would look. */
 void pw_lane_leave_code(pawl_lane *lane, bool ended)
 {
@@ -33,7 +33,7 @@ void pw_lane_leave_code(pawl_lane *lane, bool ended)
         if (lane->code_next != NULL)
             lane->code_next->code_previous = lane->code_previous;
     }
-    if (lane->blocked.number == 0 || (turn->dead && !ended))
+    if (lane->blocked.number == 0 || (turn->stop == PW_STOP_GIVEN_UP && !ended))
         return;
     pw_turn_unlock(turn);
     turn->host->code_returns(turn->runner, lane);
@@ -103,12 +103,10 @@ enum pw_given_up pw_turn_watch_code(pawl_turn *turn, const pawl_attempt *attempt
         tell(lane, passed_ms);
         ++*out_found;
     }
-    bool can = turn->in_code != NULL && !pw_lane_any_live_code(turn) && !turn->dead && !has_live_body(turn, attempts);
-    if (can) {
-        turn->dead = true;
-        atomic_store(&turn->cancelled, true);
-        pthread_cond_broadcast(&turn->changed); /* branches that sleep are over */
-    }
+    bool can = turn->phase == PW_TURN_PASSING && turn->in_code != NULL && !pw_lane_any_live_code(turn) &&
+               !has_live_body(turn, attempts);
+    if (can)
+        pw_turn_give_up(turn);
     pw_turn_unlock(turn);
     return can ? PW_GIVEN_UP_OPEN : PW_GIVEN_UP_NOT;
 }

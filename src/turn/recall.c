@@ -417,7 +417,8 @@ static pawl_status begin_attempt(struct pw_call *call)
         turn->bytes_replayed = turn->arena.used;
     if (turn->host->stopping(turn->runner) || turn->arena.used - turn->bytes_replayed > PW_TURN_BYTES_MAX ||
         !turn->host->take_step(turn->runner)) {
-        turn->out_of_steps = true;
+        if (turn->stop == PW_STOP_NOT)
+            turn->stop = PW_STOP_BUDGET;
         return pw_lane_suspend(lane);
     }
     status = pw_recall_mock(call, &is_mocked);

@@ -1,6 +1,7 @@
 /* turn.c - a turn's life: made from a claim, loaded, run in passes, closed.  See turn.h. */
 #include "turn/turn.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,8 +87,9 @@ struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fe
     struct pw_history *history = NULL;
     pw_turn_lock(turn);
     /* Of a run that waits for repair whoever resumes it changes the steps. */
-    bool usable = turn->ended && !turn->finished && !turn->dead && turn->rejections == 0 &&
-                  turn->outcome != PW_OUTCOME_REPAIR && atomic_load(&turn->chain.broken) == PAWL_OK;
+    bool usable = turn->phase == PW_TURN_OVER && !turn->finished && turn->stop != PW_STOP_GIVEN_UP &&
+                  turn->rejections == 0 && turn->outcome != PW_OUTCOME_REPAIR &&
+                  atomic_load(&turn->chain.broken) == PAWL_OK;
     if (usable) {
         history = turn->history;
         turn->history = NULL;
@@ -131,6 +133,8 @@ void pw_lane_init(pawl_lane *lane, pawl_turn *turn, pawl_lane *parent)
 void pw_turn_begin_pass(pawl_turn *turn)
 {
     pw_turn_lock(turn);
+    assert(turn->phase == PW_TURN_LOADING || turn->phase == PW_TURN_WAITING);
+    turn->phase = PW_TURN_PASSING;
     pw_arena_clear(&turn->pass_arena);
     pw_history_begin_pass(turn->history);
     turn->repeats = 0;
@@ -151,7 +155,9 @@ bool pw_turn_end_pass(pawl_turn *turn)
 {
     pw_turn_lock(turn);
     pw_lane_leave_code(&turn->main, true);
-    bool alive = !turn->dead;
+    bool alive = turn->phase == PW_TURN_PASSING;
+    if (alive)
+        turn->phase = PW_TURN_WAITING;
     if (alive && turn->outcome == PW_OUTCOME_NONE) {
         turn->outcome = PW_OUTCOME_FAIL;
         turn->result = (struct pw_text){ NULL, 0 };
@@ -236,7 +242,7 @@ static void end_with(pawl_turn *turn, enum pw_turn_outcome outcome, struct pw_te
     pw_turn_lock(turn);
     struct pw_text error_name = pw_text_cut(pw_text_of(name), PW_ERROR_NAME_MAX);
     struct pw_text error_message = pw_text_cut(pw_text_of(message), PW_ERROR_MESSAGE_MAX);
-    turn->outcome = turn->main.suspended || turn->dead ? PW_OUTCOME_SUSPEND : outcome;
+    turn->outcome = turn->main.suspended || turn->stop == PW_STOP_GIVEN_UP ? PW_OUTCOME_SUSPEND : outcome;
     if (!pw_arena_text(&turn->arena, result, &turn->result) ||
         !pw_arena_text(&turn->arena, error_name, &turn->error_name) ||
         !pw_arena_text(&turn->arena, error_message, &turn->error_message)) {
@@ -277,7 +283,7 @@ void pawl_turn_fail_for_good(pawl_turn *turn, const char *error_name, const char
  * turn up, whose lanes then know nothing of what was recorded for them. */
 static bool is_cut_short(const pawl_turn *turn)
 {
-    return turn->outcome == PW_OUTCOME_NONE || turn->out_of_steps || turn->dead || turn->main.commit_wanted != 0;
+    return turn->outcome == PW_OUTCOME_NONE || turn->stop != PW_STOP_NOT || turn->main.commit_wanted != 0;
 }
 
 /* The run ends because that was demanded.  An interruption is its error, unless undoing it met another; a rollback has only
@@ -320,45 +326,82 @@ static struct pw_op park_as(enum pw_task_status status, enum pw_task_kind kind, 
     return (struct pw_op){ .kind = PW_OP_PARK, .as.park = { .status = status, .kind = kind, .due_at_ms = due_at_ms } };
 }
 
-/* A pause wins over everything but a termination: what the pass found will be found again after the resume. */
+/* What the closing unit does.  The first line that applies:
+ *
+ *   a termination is demanded                              the run ends, terminated
+ *   a pause is asked for                                   paused; what the pass found is found again after the resume
+ *   the run ended after it was told of a demand            the run ends, as the demand says
+ *   the run ended                                          the run ends, completed or errored
+ *   it was cut short                                       due at once
+ *   the run waits for repair                               paused, until it is repaired
+ *   its lanes wait for something                           it waits, until the earliest of that
+ *   otherwise (there was trouble, or a binding gave up)    due in a second, so that there is no hot loop
+ *
+ * Trouble decides nothing: if memory ran out or a read failed, only the first four lines and the last one apply. */
 static struct pw_op closing_of(const pawl_turn *turn)
 {
     int64_t wake_at_ms = turn->main.wake_at_ms;
+    bool has_wake = wake_at_ms < INT64_MAX;
     bool ends = turn->outcome == PW_OUTCOME_FINISH || turn->outcome == PW_OUTCOME_FAIL;
-    bool is_left = turn->trouble == PAWL_OK && is_cut_short(turn);
-    if (turn->demand == PW_DEMAND_TERMINATE || (ends && turn->main.told_interruption && !turn->pause_wanted))
+    if (turn->demand == PW_DEMAND_TERMINATE)
         return closing_of_demand(turn);
     if (turn->pause_wanted)
-        return park_as(PW_TASK_PAUSED, PW_TASK_RESUME, wake_at_ms < INT64_MAX ? wake_at_ms : PW_NOW);
-    if (turn->outcome == PW_OUTCOME_REPAIR && turn->trouble == PAWL_OK && !is_left)
-        return park_as(PW_TASK_PAUSED, PW_TASK_REPAIR, PW_NOW);
+        return park_as(PW_TASK_PAUSED, PW_TASK_RESUME, has_wake ? wake_at_ms : PW_NOW);
     if (ends)
-        return closing_of_end(turn);
-    if (is_left)
+        return turn->main.told_interruption ? closing_of_demand(turn) : closing_of_end(turn);
+    if (turn->trouble == PAWL_OK && is_cut_short(turn))
         return park_as(PW_TASK_ACTIVE, PW_TASK_RESUME, PW_NOW);
-    /* Nothing to wait for, yet suspended: memory ran out, or a binding gave up.  Not in a hot loop. */
-    if (turn->trouble != PAWL_OK || wake_at_ms == INT64_MAX)
-        return park_as(PW_TASK_ACTIVE, PW_TASK_RESUME, pawl_now_ms(turn->engine) + TROUBLE_DELAY_MS);
-    return park_as(PW_TASK_WAITING, turn->main.wake_kind, wake_at_ms);
+    if (turn->trouble == PAWL_OK && turn->outcome == PW_OUTCOME_REPAIR)
+        return park_as(PW_TASK_PAUSED, PW_TASK_REPAIR, PW_NOW);
+    if (turn->trouble == PAWL_OK && has_wake)
+        return park_as(PW_TASK_WAITING, turn->main.wake_kind, wake_at_ms);
+    return park_as(PW_TASK_ACTIVE, PW_TASK_RESUME, pawl_now_ms(turn->engine) + TROUBLE_DELAY_MS);
 }
 
-/* With the lock held. */
+/* Is another pass wanted?  goes_on: there is more to do at once. */
+static bool wants_pass(const pawl_turn *turn, bool goes_on)
+{
+    switch (turn->outcome) {
+    case PW_OUTCOME_NONE: /* the first pass, or one that hears of a demand */
+        return true;
+    case PW_OUTCOME_SUSPEND:
+    case PW_OUTCOME_REPAIR:
+        return goes_on && turn->stop == PW_STOP_NOT;
+    case PW_OUTCOME_FINISH:
+    case PW_OUTCOME_FAIL:
+        break;
+    }
+    return false;
+}
+
+/* Must it close, although another pass is wanted? */
+static bool must_close(const pawl_turn *turn)
+{
+    return turn->pause_wanted || turn->demand == PW_DEMAND_TERMINATE || turn->stop == PW_STOP_GIVEN_UP ||
+           turn->host->stopping(turn->runner);
+}
+
+/* With the lock held: what happens to a turn that is in no pass.  The first line that applies:
+ *
+ *   units are out, on whose answers the next line depends  wait
+ *   it is closed, or can record nothing more               end
+ *   a pass is wanted, and nothing speaks against it        pass
+ *   the store refused steps, which is not recorded yet     record that before anybody else carries the run on; wait
+ *   otherwise                                              close; wait */
 static enum pw_next next(pawl_turn *turn)
 {
     /* Lanes that were parked before a demand came are told of it in another pass, which begins with all durable. */
     bool goes_on = turn->main.commit_wanted != 0 || turn->demand > turn->demand_passed;
+    bool depends = goes_on || turn->unsettled > 0 || turn->phase == PW_TURN_CLOSING || pw_turn_is_over(turn);
+    assert(turn->phase != PW_TURN_PASSING);
     pw_turn_check_steps(turn);
-    if (turn->answered < turn->submitted && (turn->closing || goes_on || turn->unsettled > 0 || pw_turn_is_over(turn)))
+    if (depends && turn->answered < turn->submitted)
         return PW_NEXT_WAIT;
-    if (turn->ended || pw_turn_is_over(turn))
+    if (pw_turn_is_over(turn))
         return PW_NEXT_END;
-    bool stop =
-        turn->pause_wanted || turn->host->stopping(turn->runner) || turn->dead || turn->demand == PW_DEMAND_TERMINATE;
-    bool open = turn->outcome == PW_OUTCOME_SUSPEND || turn->outcome == PW_OUTCOME_REPAIR;
-    bool wants_pass = turn->outcome == PW_OUTCOME_NONE || (open && goes_on && !turn->out_of_steps);
-    if (wants_pass && !stop)
+    if (wants_pass(turn, goes_on) && !must_close(turn))
         return PW_NEXT_PASS;
-    if (turn->rejections > 0) { /* they must be recorded before anybody else can carry the run on */
+    if (turn->rejections > 0) {
         if (pw_recall_record_rejections(turn) != PAWL_OK)
             return PW_NEXT_END;
         if (turn->answered < turn->submitted)
@@ -372,8 +415,7 @@ enum pw_next pw_turn_next(pawl_turn *turn)
 {
     pw_turn_lock(turn);
     enum pw_next what = next(turn);
-    if (what == PW_NEXT_WAIT)
-        turn->waiting = true;
+    turn->owes_ready = what == PW_NEXT_WAIT;
     pw_turn_unlock(turn);
     return what;
 }
@@ -397,7 +439,7 @@ enum pw_next pw_turn_next_blocking(pawl_turn *turn)
     for (;;) {
         pw_turn_lock(turn);
         enum pw_next what = next(turn);
-        turn->waiting = false; /* this thread waits itself, and host->ready() need not be called */
+        turn->owes_ready = false; /* this thread waits itself, and host->ready() need not be called */
         int64_t unit = turn->submitted;
         pw_turn_unlock(turn);
         if (what != PW_NEXT_WAIT)
@@ -482,7 +524,7 @@ static bool close_expired(pawl_turn *turn, const pawl_attempt *last, int32_t cou
 
 /* With the lock held.  What the store refused of the turn, or may yet refuse, must be recorded before anybody else carries the
  * run on: by next(), once everything is answered. */
-static bool give_up(pawl_turn *turn, const pawl_attempt *last, int32_t count)
+static bool close_or_knock(pawl_turn *turn, const pawl_attempt *last, int32_t count)
 {
     if (turn->unsettled == 0 && turn->rejections == 0)
         return close_expired(turn, last, count);
@@ -496,7 +538,7 @@ static void fail_late(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
         if (attempt->turn != turn || attempt->deadline_ms >= now_ms || attempt->expired)
             continue;
         attempt->expired = true;
-        if (attempt->step->running && !turn->dead && !turn->closing && !pw_turn_is_over(turn))
+        if (attempt->step->running && pw_turn_is_open(turn))
             (void)pw_attempt_time_out(attempt); /* if memory runs out, the turn is over */
     }
 }
@@ -517,12 +559,11 @@ enum pw_given_up pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t
             last = attempt;
         count += attempt->expired;
     }
-    if (!live && last != NULL && !turn->dead && !turn->closing) {
-        /* Of one that can record nothing any more no answer comes by which its host would hear of it. */
-        bool closes = !pw_turn_is_over(turn) && give_up(turn, last, count);
-        turn->dead = true;
-        turn->waiting = closes;
-        atomic_store(&turn->cancelled, true);
+    if (!live && last != NULL && turn->phase == PW_TURN_PASSING) {
+        /* If it can record nothing any more, no answer comes by which its host would hear of it. */
+        bool closes = pw_turn_is_open(turn) && close_or_knock(turn, last, count);
+        pw_turn_give_up(turn);
+        turn->owes_ready = closes;
         given_up = closes ? PW_GIVEN_UP_CLOSED : PW_GIVEN_UP_OPEN;
     }
     for (pawl_attempt *attempt = attempts; attempt != NULL && !live; attempt = attempt->next)
@@ -535,12 +576,26 @@ enum pw_given_up pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t
 
 bool pw_turn_is_over(const pawl_turn *turn)
 {
-    return turn->ended || atomic_load(&turn->chain.broken) != PAWL_OK;
+    return turn->phase == PW_TURN_OVER || atomic_load(&turn->chain.broken) != PAWL_OK;
+}
+
+bool pw_turn_is_open(const pawl_turn *turn)
+{
+    return turn->phase == PW_TURN_PASSING && !pw_turn_is_over(turn);
+}
+
+void pw_turn_give_up(pawl_turn *turn)
+{
+    if (turn->phase == PW_TURN_PASSING)
+        turn->phase = PW_TURN_WAITING;
+    turn->stop = PW_STOP_GIVEN_UP;
+    atomic_store(&turn->cancelled, true);
+    pthread_cond_broadcast(&turn->changed); /* branches that sleep are over */
 }
 
 bool pw_turn_is_stopped(const pawl_turn *turn)
 {
-    return turn->pause_wanted || turn->dead || atomic_load(&turn->cancelled) || pw_turn_is_over(turn);
+    return turn->pause_wanted || atomic_load(&turn->cancelled) || pw_turn_is_over(turn);
 }
 
 pawl_status pw_turn_break(pawl_turn *turn, pawl_status why)

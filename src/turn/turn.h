@@ -11,8 +11,8 @@
  *      durable ("unsettled").
  *  T4. The turn ends with one closing unit, which parks or finishes the task.  It is refused when a pause was asked for;
  *      the turn then closes as paused.
- *  T5. When an attempt outlives its timeout, or code between two durable calls runs for too long, the watchdog closes the
- *      turn in its stead; the turn is then dead: everything the blocked code still does is dropped.
+ *  T5. When an attempt outlives its timeout, or code between two durable calls runs for too long, the watchdog gives the turn
+ *      up and closes it: everything that the blocked code still does is dropped.
  *  T6. `lock` guards all of the turn and its history; it is never held over a call into user code, a wait, or a call of the
  *      store.  What has to be read for a boundary is read before, with the lock let go of.
  *  T7. At most PW_TURN_UNDURABLE_MAX boundaries are not durable yet when a durable call records another; and the call waits,
@@ -92,6 +92,28 @@ struct pawl_lane {
 
 enum { PW_CODE_NOT_SEEN = -1 }; /* the watchdog has not looked since it was entered */
 
+/* Where a turn is.  Who moves it on holds the lock:
+ *
+ *   LOADING --> PASSING <--> WAITING --> CLOSING --> OVER
+ *
+ * A turn that is not to be carried at all closes without a pass.  If the closing unit is refused, the turn waits again.  The
+ * watchdog takes a turn out of the pass in which it is blocked (T5): what the pass still does finds that the turn is not passing. */
+enum pw_turn_phase {
+    PW_TURN_LOADING, /* no pass has begun */
+    PW_TURN_PASSING, /* the workflow function is called */
+    PW_TURN_WAITING, /* between two passes, or before it closes */
+    PW_TURN_CLOSING, /* the closing unit is out (T4) */
+    PW_TURN_OVER     /* the closing unit is applied: the task is parked or finished */
+};
+
+/* Why a turn is to close although its run could go on; a later one outweighs an earlier one. */
+enum pw_turn_stop {
+    PW_STOP_NOT,
+    PW_STOP_BUDGET,  /* it has done enough: no other body is begun, and no pass that would want one */
+    PW_STOP_GIVEN_UP /* by the watchdog (T5): no other pass is begun */
+};
+
+/* How the last pass ended. */
 enum pw_turn_outcome { PW_OUTCOME_NONE, PW_OUTCOME_SUSPEND, PW_OUTCOME_FINISH, PW_OUTCOME_FAIL, PW_OUTCOME_REPAIR };
 
 struct pw_log_line {
@@ -129,30 +151,33 @@ struct pawl_turn {
     int32_t open_forks;    /* that helpers know of */
     pawl_lane *in_code;    /* those with code under way */
 
+    enum pw_turn_phase phase;
     enum pw_turn_outcome outcome;
     struct pw_text result, error_name, error_message;
-    bool for_good; /* of a job's failure */
-    bool pause_wanted, out_of_steps, dead;
+    bool for_good;         /* of a job's failure */
     size_t bytes_replayed; /* of the arena, when its first body could begin; 0: none could yet */
 
+    /* Requests.  They are made in any phase, and next() acts on them. */
+    bool pause_wanted;
     enum pw_demand demand, demand_passed; /* what is demanded of the run; the same when the pass began */
-    bool unwinding;                       /* from here on, in this pass, calls work again */
-    int64_t undoing_told;                 /* the unit that tells the store that it unwinds; 0: none */
-    bool skipped_losers;                  /* of a race that this pass replayed, or cut short */
-    bool walks_losers;                    /* from the next pass on, so that what they did can be undone */
+    enum pw_turn_stop stop;
+    bool unwinding;       /* from here on, in this pass, calls work again */
+    int64_t undoing_told; /* the unit that tells the store that it unwinds; 0: none */
+    bool skipped_losers;  /* of a race that this pass replayed, or cut short */
+    bool walks_losers;    /* from the next pass on, so that what they did can be undone */
 
     pawl_status trouble; /* memory ran out somewhere: close, and try again a little later */
 
     int64_t submitted, answered; /* numbers of units */
-    bool waiting;                /* pw_turn_next() said so; host->ready is owed */
-    bool closing, ended, finished;
-    int64_t due_at_ms;       /* ended and not finished: when the task is due again */
-    struct pw_log_list logs; /* for the next unit */
-    struct pw_log_list said; /* by workflow code, for the next step of the lane (lines.h) */
-    struct pw_table spoken;  /* places, with how many lines were said there in this turn */
-    int64_t kept_seq;        /* of a first turn: up to this number steps are of an earlier run */
-    int64_t event_hint;      /* the newest event of the run that anybody told of; it may not be known here yet */
-    int64_t fenced;          /* what was demanded up to this number of an event is known */
+    bool owes_ready;             /* pw_turn_next() said WAIT: host->ready follows */
+    bool finished;               /* OVER: the run has ended */
+    int64_t due_at_ms;           /* OVER, not finished: when the task is due again */
+    struct pw_log_list logs;     /* for the next unit */
+    struct pw_log_list said;     /* by workflow code, for the next step of the lane (lines.h) */
+    struct pw_table spoken;      /* places, with how many lines were said there in this turn */
+    int64_t kept_seq;            /* of a first turn: up to this number steps are of an earlier run */
+    int64_t event_hint;          /* the newest event of the run that anybody told of; it may not be known here yet */
+    int64_t fenced;              /* what was demanded up to this number of an event is known */
     int64_t gap; /* past this one there is a number without an event, so something was demanded; INT64_MAX: none */
     int32_t unsettled;  /* steps of which the store may still refuse what they registered */
     int32_t rejections; /* steps of which it did, and that is not recorded yet */
@@ -182,8 +207,8 @@ void pw_turn_unref(pawl_turn *turn);
  * and the run is to be given back and taken up again a little later. */
 pawl_status pw_turn_load(pawl_turn *turn, struct pw_history *warm, struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* Runs the turn function once.  The caller must hold a reference.  False when the turn died meanwhile (T5): it is then
- * the watchdog's to retire. */
+/* Runs the turn function once.  The caller must hold a reference.  False when the turn was given up meanwhile (T5): then
+ * whoever the watchdog leaves it to retires it. */
 bool pw_turn_pass(pawl_turn *turn);
 /* The two halves of it, for turns that are driven by hand. */
 void pw_turn_begin_pass(pawl_turn *turn);
@@ -192,13 +217,13 @@ bool pw_turn_end_pass(pawl_turn *turn);
 enum pw_next {
     PW_NEXT_PASS, /* run a pass */
     PW_NEXT_WAIT, /* host->ready will be called; then ask again */
-    PW_NEXT_END   /* over: see ended, finished */
+    PW_NEXT_END   /* over, or lost: it can record nothing any more */
 };
 enum pw_next pw_turn_next(pawl_turn *turn);
 /* The same, waiting in this thread: PASS or END. */
 enum pw_next pw_turn_next_blocking(pawl_turn *turn);
 
-/* What the watchdog did with a turn.  OPEN: dead, and nothing of it is under way; pw_turn_next() tells how it goes on. */
+/* What the watchdog did with a turn.  OPEN: it is given up, and nothing of it is under way; pw_turn_next() tells how it goes on. */
 enum pw_given_up { PW_GIVEN_UP_NOT, PW_GIVEN_UP_CLOSED, PW_GIVEN_UP_OPEN };
 /* The watchdog: fails every attempt of the turn in the host's list that has outlived its timeout.  Once no other is under
  * way it gives the turn up and closes it in their stead. */
@@ -233,8 +258,11 @@ void pw_turn_unlock(pawl_turn *turn);
 void pw_turn_check(const pawl_turn *turn);
 void pw_turn_check_steps(const pawl_turn *turn);
 
+/* It is closed, or its chain is broken: nothing more can be recorded. */
 bool pw_turn_is_over(const pawl_turn *turn);
-/* Nothing new may happen in it: it is over, dead, cancelled, or about to be paused. */
+/* It is in a pass, whose outcomes can be recorded. */
+bool pw_turn_is_open(const pawl_turn *turn);
+/* Nothing new may happen in it: it is over, given up, cancelled, or about to be paused. */
 bool pw_turn_is_stopped(const pawl_turn *turn);
 void pw_turn_note_demand(pawl_turn *turn, enum pw_demand demand);
 /* The rows were read into the history, in which everything up to `known` had been.  Nobody else takes this run's events: a
@@ -246,6 +274,8 @@ void pw_turn_note_gap(pawl_turn *turn, const struct pw_history *history, int64_t
 void pw_lane_enter_code(pawl_lane *lane);
 void pw_lane_leave_code(pawl_lane *lane, bool ended);
 bool pw_lane_any_live_code(const pawl_turn *turn);
+/* The watchdog takes the turn out of its pass (T5). */
+void pw_turn_give_up(pawl_turn *turn);
 /* Ends the lane's part in this pass. */
 pawl_status pw_lane_suspend(pawl_lane *lane);
 void pw_lane_wait_until(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kind);

@@ -422,7 +422,7 @@ static void finish_together(void)
         pawl_turn_finish(turn, NULL, 0);
         assert_true(pw_turn_end_pass(turn));
         assert_int_equal(pw_turn_next(turn), PW_NEXT_WAIT);
-        turn->waiting = false; /* nobody need be told when it is done */
+        turn->owes_ready = false; /* nobody need be told when it is done */
     }
     hand_commit(&world.hand);
     for (int i = 0; i < world.turn_count; i++) {

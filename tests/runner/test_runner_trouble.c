@@ -536,7 +536,7 @@ static bool await_closing(pawl_turn *turn)
         rest_a_little();
         if (pthread_mutex_trylock(&turn->lock) != 0)
             continue;
-        is_closing = turn->closing;
+        is_closing = turn->phase == PW_TURN_CLOSING;
         pthread_mutex_unlock(&turn->lock);
     }
     return is_closing;

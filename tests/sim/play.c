@@ -638,7 +638,7 @@ static void work(struct player *player, pawl_attempt *attempt, int number, int64
     enum sim_body_end end = choose_end(player, attempt_of_call, body->deadline_ms, false);
     body->end = end;
     body->returned_at_ms = world->model.monotonic_ms;
-    if (player->turn->dead)
+    if (player->turn->stop == PW_STOP_GIVEN_UP)
         sim_interlude_long(world); /* whoever takes it up now says so */
     pawl_attempt_drop(attempt);
     body->ended_at_ms = world->model.monotonic_ms;
