@@ -20,11 +20,9 @@ bool pw_runner_takes_nothing(const pawl_runner *runner)
     return pw_runner_is_full(runner) || pw_schema_is_newer(&runner->engine->schema);
 }
 
-/* ---- Counting; all with the lock held ------------------------------------------------------------------------------ */
-
 static void count_threads(pawl_runner *runner, pawl_turn *turn, int32_t by)
 {
-    turn->spares += by;
+    pw_turn_hosted(turn)->spares += by;
     runner->spares += by;
     atomic_fetch_add(&runner->engine->blocked.threads, by);
     if (by >= 0)
@@ -39,98 +37,68 @@ void pw_runner_stand_in(pawl_runner *runner)
         continue;
 }
 
-/* Acts on what the watchdog did with the turn. */
-static void take_over(pawl_runner *runner, pawl_turn *turn, enum pw_given_up given_up)
+void pw_runner_take_over(pawl_runner *runner, pawl_turn *turn, const struct pw_watch *watch)
 {
-    if (given_up == PW_GIVEN_UP_NOT)
+    struct pw_hosted *hosted = pw_turn_hosted(turn);
+    if (watch->found > 0)
+        count_threads(runner, turn, watch->found);
+    if (watch->given_up == PW_GIVEN_UP_NOT)
         return;
     int32_t inside = 1; /* the thread in its pass; helpers are added below */
-    for (const struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next) {
-        if (fork->turn == turn)
-            inside += (int32_t)fork->helpers;
+    for (const struct pw_help *help = runner->helps; help != NULL; help = help->next) {
+        if (help->turn == turn)
+            inside += (int32_t)help->helpers;
     }
-    turn->given_up = true;
-    if (turn->definition->advance != NULL) /* otherwise it is driven by hand, and no worker of ours is blocked */
-        count_threads(runner, turn, inside - turn->spares);
-    if (given_up == PW_GIVEN_UP_OPEN && (!runner->threaded || pw_turn_next(turn) != PW_NEXT_WAIT))
+    hosted->given_up = true;
+    if (pw_turn_definition(turn)->advance !=
+        NULL) /* otherwise it is driven by hand, and no worker of ours is blocked */
+        count_threads(runner, turn, inside - hosted->spares);
+    if (watch->given_up == PW_GIVEN_UP_OPEN && (!runner->threaded || pw_turn_next(turn) != PW_NEXT_WAIT))
         pw_runner_push_ready(runner, turn); /* for a worker, or for the keeper of a tick */
 }
 
 void pw_runner_leave_turn(pawl_runner *runner, pawl_turn *turn, bool ends_pass)
 {
-    if (turn->given_up && turn->spares > 0)
-        count_threads(runner, turn, ends_pass ? -turn->spares : -1);
+    const struct pw_hosted *hosted = pw_turn_hosted(turn);
+    if (hosted->given_up && hosted->spares > 0)
+        count_threads(runner, turn, ends_pass ? -hosted->spares : -1);
 }
 
 void pw_runner_call_returns(pawl_runner *runner, pawl_turn *turn, struct pw_blocked_call *call)
 {
-    if (call->number == 0)
-        return;
+    const struct pw_hosted *hosted = pw_turn_hosted(turn);
+    pthread_mutex_lock(&runner->lock);
     pw_blocked_remove(&runner->engine->blocked, call);
-    if (!turn->given_up && turn->spares > 0)
+    if (!hosted->given_up && hosted->spares > 0)
         count_threads(runner, turn, -1);
     else
         pw_runner_wake_keeper(runner, PW_NOW);
-}
-
-/* ---- Bodies ---------------------------------------------------------------------------------------------------------- */
-
-/* With the lock held.  It has outlived its timeout. */
-static void note_late_body(pawl_runner *runner, pawl_attempt *attempt, int64_t now_ms)
-{
-    pawl_turn *turn = attempt->turn;
-    int64_t passed_ms = now_ms - (attempt->deadline_ms - attempt->policy.timeout_ms);
-    attempt->blocked = (struct pw_blocked_call){ .instance = turn->claim.fence.instance,
-                                                 .run = turn->claim.fence.run,
-                                                 .workflow = turn->claim.workflow,
-                                                 .id = turn->claim.id,
-                                                 .step = attempt->step->row.name,
-                                                 .in_body = true,
-                                                 .began_at_ms = pawl_now_ms(runner->engine) - passed_ms };
-    pw_blocked_add(&runner->engine->blocked, &attempt->blocked);
-    if (!turn->given_up)
-        count_threads(runner, turn, 1);
-}
-
-void pw_runner_expire(pawl_runner *runner, pawl_turn *turn, int64_t now_ms)
-{
-    enum pw_given_up given_up = pw_turn_expire(turn, runner->attempts, now_ms);
-    for (pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
-        if (attempt->turn == turn && attempt->expired && attempt->blocked.number == 0 &&
-            turn->definition->advance != NULL)
-            note_late_body(runner, attempt, now_ms);
-    }
-    take_over(runner, turn, given_up);
-}
-
-/* ---- Workflow code --------------------------------------------------------------------------------------------------- */
-
-void pw_runner_code_returns(pawl_runner *runner, pawl_lane *lane)
-{
-    pthread_mutex_lock(&runner->lock);
-    pw_runner_call_returns(runner, lane->turn, &lane->blocked);
     pthread_mutex_unlock(&runner->lock);
 }
 
-void pw_runner_watch_code(pawl_runner *runner, int64_t monotonic_ms)
+/* The next look is when the next body is late, and after a part of what code may take: late bodies also wait for code of their
+ * turn that is under way. */
+void pw_runner_watch(pawl_runner *runner, int64_t monotonic_ms)
 {
     int64_t ms_max = runner->options.code_ms_max;
-    if (ms_max < 0) {
-        runner->watch_at_ms = INT64_MAX;
-        return;
-    }
+    int64_t pause_ms =
+        ms_max >= 0 && ms_max / LOOKS_PER_LIMIT < LOOK_MS_MAX ? ms_max / LOOKS_PER_LIMIT + 1 : LOOK_MS_MAX;
     if (monotonic_ms < runner->watch_at_ms)
         return;
-    for (pawl_turn *turn = runner->held, *next; turn != NULL; turn = next) {
-        int32_t found;
-        next = turn->held_next;
-        if (turn->given_up)
-            continue;
-        enum pw_given_up given_up = pw_turn_watch_code(turn, runner->attempts, monotonic_ms, ms_max, &found);
-        if (found > 0)
-            count_threads(runner, turn, found);
-        take_over(runner, turn, given_up);
-    }
-    int64_t pause_ms = ms_max / LOOKS_PER_LIMIT < LOOK_MS_MAX ? ms_max / LOOKS_PER_LIMIT + 1 : LOOK_MS_MAX;
     runner->watch_at_ms = monotonic_ms + pause_ms;
+    for (pawl_turn *turn = runner->held, *next; turn != NULL; turn = next) {
+        const struct pw_hosted *hosted = pw_turn_hosted(turn);
+        struct pw_watch watch = { .found = 0 };
+        next = hosted->held_next;
+        if (runner->threaded && !hosted->given_up) {
+            watch = pw_turn_watch_bodies(turn, monotonic_ms);
+            pw_runner_take_over(runner, turn, &watch);
+            if (watch.deadline_ms < runner->watch_at_ms)
+                runner->watch_at_ms = watch.deadline_ms + 1; /* past the deadline, not at it */
+        }
+        if (ms_max >= 0 && !hosted->given_up) {
+            watch = pw_turn_watch_code(turn, monotonic_ms, ms_max);
+            pw_runner_take_over(runner, turn, &watch);
+        }
+    }
 }

@@ -3,7 +3,6 @@
 #include "engine/functions.h"
 #include "engine/shards.h"
 #include "runner/runner.h"
-#include "turn/lease.h"
 
 static enum pw_names class_of(pawl_engine *engine, const struct pw_definition *definition)
 {
@@ -147,21 +146,13 @@ pawl_status pawl_runner_next_wake_at(pawl_runner *runner, int64_t *out_at_ms, st
 
 /* ---- Longer leases ------------------------------------------------------------------------------------------------- */
 
-/* With the lock held.  A tick has no watchdog for bodies: what outlives its timeout there is left to others. */
-static bool is_overdue(const pawl_runner *runner, const pawl_turn *turn)
+/* With the lock held.  A lease that covers a body is longer than one that is renewed: it stays as it is.  A tick has no watchdog for
+ * bodies, so a turn whose body has outlived its timeout there is left to others. */
+static bool wants_renewal(const pawl_runner *runner, pawl_turn *turn)
 {
-    for (const pawl_attempt *attempt = runner->attempts; attempt != NULL && !runner->threaded;
-         attempt = attempt->next) {
-        if (attempt->turn == turn && pw_attempt_is_late(attempt))
-            return true;
-    }
-    return false;
-}
-
-/* A lease that covers a body is longer than one that is renewed: it stays as it is. */
-static bool is_longer(const pawl_runner *runner, const pawl_turn *turn)
-{
-    return atomic_load(&turn->leased_until_ms) > pw_engine_monotonic_ms(runner->engine) + runner->options.lease_ms;
+    bool is_ticked = !runner->threaded && pw_turn_definition(turn)->advance != NULL;
+    int64_t renewed_until_ms = pw_engine_monotonic_ms(runner->engine) + runner->options.lease_ms;
+    return pw_turn_leased_until(turn) <= renewed_until_ms && !(is_ticked && pw_turn_has_late_body(turn));
 }
 
 /* The turns whose leases are to be renewed, referenced, and their leases in the same order.  False when memory is out. */
@@ -172,11 +163,11 @@ static bool collect(pawl_runner *runner, struct pw_arena *arena, struct pw_op_re
     pawl_turn **turns = pw_arena_take(arena, room * sizeof(pawl_turn *));
     renew->leases = pw_arena_zero(arena, room * sizeof *renew->leases);
     bool complete = turns != NULL && renew->leases != NULL;
-    for (pawl_turn *turn = runner->held; complete && turn != NULL; turn = turn->held_next) {
-        if (is_overdue(runner, turn) || is_longer(runner, turn))
+    for (pawl_turn *turn = runner->held; complete && turn != NULL; turn = pw_turn_hosted(turn)->held_next) {
+        if (!wants_renewal(runner, turn))
             continue;
         pw_turn_ref(turn);
-        renew->leases[renew->count].fence = turn->claim.fence;
+        renew->leases[renew->count].fence = pw_turn_claim(turn)->fence;
         turns[renew->count++] = turn;
     }
     pthread_mutex_unlock(&runner->lock);

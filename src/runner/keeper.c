@@ -32,58 +32,6 @@ static bool should_claim(const pawl_runner *runner)
     return places > 0 && ((int64_t)places * 4 >= runner->window || runner->fresh == 0);
 }
 
-/* ---- Attempts that take too long --------------------------------------------------------------------------------------- */
-
-/* With the lock held.  Does the turn have bodies or code under way that are not late? */
-static bool has_live(const pawl_runner *runner, pawl_turn *turn)
-{
-    for (const pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
-        if (attempt->turn == turn && !attempt->expired)
-            return true;
-    }
-    return pw_turn_has_live_code(turn);
-}
-
-/* With the lock held.  Finds a turn that has a late attempt to fail, or that only failed attempts keep from going on. */
-static pawl_turn *find_expired(const pawl_runner *runner, int64_t now_ms)
-{
-    for (const pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
-        bool late = attempt->deadline_ms < now_ms;
-        if (late && (!attempt->expired || (!attempt->given_up && !has_live(runner, attempt->turn))))
-            return attempt->turn;
-    }
-    return NULL;
-}
-
-/* No attempt can end meanwhile, because host_attempt_ends() needs the runner's lock. */
-static void expire_attempts(pawl_runner *runner, int64_t now_ms)
-{
-    pawl_turn *turn;
-    while ((turn = find_expired(runner, now_ms)) != NULL)
-        pw_runner_expire(runner, turn, now_ms);
-}
-
-/* Calls for help with branches whose wait is over: the thread that opened their fork may be busy with another branch. */
-static void wake_forks(pawl_runner *runner, int64_t now_ms)
-{
-    for (struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next) {
-        if (fork->wake_at_ms > now_ms)
-            continue;
-        fork->wake_at_ms = INT64_MAX;
-        pw_runner_stir(runner, fork);
-    }
-}
-
-static int64_t earliest_deadline(const pawl_runner *runner)
-{
-    int64_t at_ms = INT64_MAX;
-    for (const pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
-        if (!attempt->expired)
-            at_ms = least(at_ms, attempt->deadline_ms);
-    }
-    return at_ms;
-}
-
 /* ---- Work that is due ----------------------------------------------------------------------------------------------------- */
 
 /* The store has said when the next one is due. */
@@ -216,10 +164,9 @@ static void reap(pawl_runner *runner)
 
 static void sleep_until_needed(pawl_runner *runner, int64_t now_ms, int64_t monotonic_ms)
 {
-    int64_t at_ms = INT64_MAX, deadline_ms = earliest_deadline(runner);
-    int64_t own_ms = pw_engine_monotonic_ms(runner->engine);
-    for (const struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next)
-        at_ms = least(at_ms, fork->wake_at_ms);
+    int64_t at_ms = INT64_MAX, own_ms = pw_engine_monotonic_ms(runner->engine);
+    for (const struct pw_help *help = runner->helps; help != NULL; help = help->next)
+        at_ms = least(at_ms, help->wake_at_ms);
     if (should_claim(runner))
         at_ms = least(at_ms, runner->next_due_ms);
     int64_t wait_ms = runner->renew_at_ms - own_ms;
@@ -229,8 +176,6 @@ static void sleep_until_needed(pawl_runner *runner, int64_t now_ms, int64_t mono
         wait_ms = least(wait_ms, runner->watch_at_ms - own_ms);
     if (at_ms < INT64_MAX)
         wait_ms = least(wait_ms, at_ms - now_ms);
-    if (deadline_ms < INT64_MAX)
-        wait_ms = least(wait_ms, deadline_ms + 1 - own_ms); /* past the deadline, not at it */
     if (wait_ms <= 0)
         return;
     runner->keeper_until_ms = now_ms + wait_ms;
@@ -272,10 +217,10 @@ void *pw_keeper_main(void *user)
     runner->seen_due_ms = runner->parked_due_ms = INT64_MAX;
     for (int64_t now_ms = read_clock(runner); has_work(runner); now_ms = read_clock(runner)) {
         int64_t monotonic_ms = pw_system_monotonic_ms(), own_ms = pw_engine_monotonic_ms(runner->engine);
-        expire_attempts(runner, own_ms);
-        pw_runner_watch_code(runner, own_ms);
+        pw_runner_watch(runner, own_ms);
         pw_runner_stand_in(runner);
-        wake_forks(runner, now_ms);
+        /* The thread that opened a fork may be busy with one branch when the wait of another is over. */
+        pw_runner_stir(runner, NULL, now_ms);
         if (atomic_load(&runner->stopping) && runner->view.told)
             leave_share(runner);
         else if (own_ms >= runner->renew_at_ms)
@@ -319,7 +264,7 @@ static void *tick_keeper_main(void *user)
     runner->watch_at_ms = 0;
     while (runner->ticking) {
         int64_t now_ms = pw_engine_monotonic_ms(runner->engine);
-        pw_runner_watch_code(runner, now_ms);
+        pw_runner_watch(runner, now_ms);
         close_given_up(runner);
         if (now_ms >= runner->renew_at_ms)
             renew(runner);

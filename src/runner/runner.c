@@ -11,9 +11,9 @@ enum { TICK_INSTANCES_DEFAULT = 100 };
 
 /* ---- What services tell every runner ---------------------------------------------------------------------------------- */
 
-static void tell_turn(pawl_turn *turn, const struct pw_word *word)
+static void tell_turn(pawl_runner *runner, pawl_turn *turn, const struct pw_word *word)
 {
-    int64_t run = turn->claim.fence.run;
+    int64_t run = pw_turn_claim(turn)->fence.run;
     switch (word->kind) {
     case PW_WORD_REVOKED: /* the run was ended or restarted; a turn of the new one may be here already */
         if (run <= word->run)
@@ -26,9 +26,10 @@ static void tell_turn(pawl_turn *turn, const struct pw_word *word)
         if (run == word->run)
             pw_turn_demand(turn, word->demand);
         break;
-    case PW_WORD_EVENT:
+    case PW_WORD_EVENT: /* a branch that waits for it goes on while its siblings are busy */
         if (run == word->run)
             pw_turn_hear_of_event(turn, word->seq);
+        pw_runner_stir(runner, turn, PW_NOW);
         break;
     }
 }
@@ -37,14 +38,9 @@ static void hear(void *user, const struct pw_word *word)
 {
     pawl_runner *runner = user;
     pthread_mutex_lock(&runner->lock);
-    for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->held_next) {
-        if (turn->claim.fence.instance == word->instance)
-            tell_turn(turn, word);
-    }
-    /* A branch that waits for an event goes on while its siblings are busy. */
-    for (struct pw_fork *fork = runner->forks; fork != NULL && word->kind == PW_WORD_EVENT; fork = fork->next) {
-        if (fork->turn->claim.fence.instance == word->instance)
-            pw_runner_stir(runner, fork);
+    for (pawl_turn *turn = runner->held; turn != NULL; turn = pw_turn_hosted(turn)->held_next) {
+        if (pw_turn_claim(turn)->fence.instance == word->instance)
+            tell_turn(runner, turn, word);
     }
     pthread_mutex_unlock(&runner->lock);
 }
@@ -111,6 +107,7 @@ pawl_status pawl_runner_open(pawl_engine *engine, const struct pawl_runner_optio
     runner->engine = engine;
     runner->options = options;
     runner->owner = pw_engine_make_owner(engine);
+    runner->host = pw_runner_host(runner);
     runner->cache.bytes_max = options.cache_bytes > 0 ? (size_t)options.cache_bytes : 0;
     runner->window = options.workers;
     runner->keeper_until_ms = runner->keeper_until_monotonic_ms = INT64_MIN;

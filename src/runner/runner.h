@@ -11,8 +11,7 @@
 
 #include "pawl/runner.h"
 #include "runner/cache.h"
-#include "turn/attempt.h"
-#include "turn/lanes.h"
+#include "turn/turn.h"
 
 enum { PW_RUNNER_NAME_SIZE = 256 };
 
@@ -36,7 +35,8 @@ struct pawl_runner {
     pawl_engine *engine;
     struct pawl_runner_options options; /* filled in: no zeroes */
     int64_t owner;
-    struct pw_local local; /* as services see it, when started */
+    struct pw_turn_host host; /* as its turns see it */
+    struct pw_local local;    /* as services see it, when started */
     struct pw_peer peer;
     bool announced;
     char name[PW_RUNNER_NAME_SIZE];
@@ -59,11 +59,10 @@ struct pawl_runner {
     pawl_turn *ready_first, **ready_end; /* end: where the next one is linked */
     pawl_turn *held;                     /* every turn that this runner holds a lease for */
     int64_t held_count;
-    int64_t reserved; /* promised to services */
-    int64_t fresh;    /* held turns that no worker has begun */
-    int64_t window;   /* how many fresh turns it may hold: grows while they are begun soon */
-    struct pw_fork *forks;
-    pawl_attempt *attempts; /* under way */
+    int64_t reserved;      /* promised to services */
+    int64_t fresh;         /* held turns that no worker has begun */
+    int64_t window;        /* how many fresh turns it may hold: grows while they are begun soon */
+    struct pw_help *helps; /* forks that idle workers may help with */
     struct pw_cache cache;
     int32_t workers_alive;
     pthread_t gone; /* the worker that left last; it joins the one that left before it */
@@ -86,17 +85,17 @@ struct pawl_runner {
     int64_t keeper_until_monotonic_ms; /* the same by the engine's monotonic clock */
     int64_t poll_at_ms, reap_at_ms;    /* by the system's monotonic clock, as polls of other processes */
     int64_t renew_at_ms;               /* by the engine's */
-    int64_t watch_at_ms;               /* the same: when to look for workflow code that blocks */
+    int64_t watch_at_ms;               /* the same: when to look for bodies and code that are late */
     int64_t turns, leases_lost;
     struct pw_owed *owed;
     int64_t trouble_ms;       /* how long turns are put off after the store failed them */
     int64_t trouble_until_ms; /* until then it is the same trouble */
 };
 
-extern const struct pw_turn_host pw_runner_host;
-
 /* work.c */
-void pw_runner_stir(pawl_runner *runner, struct pw_fork *fork); /* it may want help again; with the lock held */
+struct pw_turn_host pw_runner_host(pawl_runner *runner);
+/* The branches of the turn may want help again; NULL: those of any turn whose time has come.  With the lock held. */
+void pw_runner_stir(pawl_runner *runner, const pawl_turn *turn, int64_t now_ms);
 void pw_runner_call(pawl_runner *runner, bool all); /* there is something for a worker; with the lock held */
 bool pw_runner_spawn(pawl_runner *runner);          /* a worker; with the lock held */
 /* Makes a claimed run a turn that waits for a worker.  When memory is out the lease is left to expire. */
@@ -118,13 +117,12 @@ bool pw_runner_is_full(const pawl_runner *runner);       /* blocked_max threads 
 void pw_runner_stand_in(pawl_runner *runner);
 /* To be called when a thread leaves a turn: a helper, or, with ends_pass, the last one. */
 void pw_runner_leave_turn(pawl_runner *runner, pawl_turn *turn, bool ends_pass);
-/* To be called when a body of the turn has outlived its timeout. */
-void pw_runner_expire(pawl_runner *runner, pawl_turn *turn, int64_t now_ms);
-/* A call of the author's code has returned; it may have been listed as blocked. */
+/* Acts on what the watchdog found in the turn. */
+void pw_runner_take_over(pawl_runner *runner, pawl_turn *turn, const struct pw_watch *watch);
+/* The watchdog: looks for bodies and workflow code that are late, when it is time to. */
+void pw_runner_watch(pawl_runner *runner, int64_t monotonic_ms);
+/* A call of the author's code that was listed as blocked has returned. */
 void pw_runner_call_returns(pawl_runner *runner, pawl_turn *turn, struct pw_blocked_call *call);
-/* Looks for workflow code that has run for too long, when it is time to. */
-void pw_runner_watch_code(pawl_runner *runner, int64_t monotonic_ms);
-void pw_runner_code_returns(pawl_runner *runner, pawl_lane *lane);
 
 /* claim.c */
 /* Each registered workflow is in one of the first three classes. */

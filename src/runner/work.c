@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "runner/runner.h"
-#include "turn/lease.h"
 
 enum { BEGUN_SOON_MS = 20, BEGUN_LATE_MS = 200, TROUBLE_MS_MIN = 1000, TROUBLE_MS_MAX = 16000, SHORT_MS = 200 };
 
@@ -21,9 +20,10 @@ void pw_runner_call(pawl_runner *runner, bool all)
 
 void pw_runner_push_ready(pawl_runner *runner, pawl_turn *turn)
 {
-    turn->ready_next = NULL;
+    struct pw_hosted *hosted = pw_turn_hosted(turn);
+    hosted->ready_next = NULL;
     *runner->ready_end = turn;
-    runner->ready_end = &turn->ready_next;
+    runner->ready_end = &hosted->ready_next;
     atomic_fetch_add(&runner->ready_count, 1);
     pw_runner_call(runner, false);
 }
@@ -33,7 +33,7 @@ pawl_turn *pw_runner_pop_ready(pawl_runner *runner)
     pawl_turn *turn = runner->ready_first;
     if (turn == NULL)
         return NULL;
-    runner->ready_first = turn->ready_next;
+    runner->ready_first = pw_turn_hosted(turn)->ready_next;
     if (runner->ready_first == NULL)
         runner->ready_end = &runner->ready_first;
     atomic_fetch_sub(&runner->ready_count, 1);
@@ -43,17 +43,14 @@ pawl_turn *pw_runner_pop_ready(pawl_runner *runner)
 pawl_turn *pw_runner_make_turn(pawl_runner *runner, const struct pw_claim *claim)
 {
     struct pw_definition *definition = pw_engine_find(runner->engine, claim->workflow);
-    pawl_turn *turn =
-        definition != NULL ? pw_turn_new(runner->engine, definition, claim, &pw_runner_host, runner) : NULL;
+    pawl_turn *turn = definition != NULL ? pw_turn_new(runner->engine, definition, claim, &runner->host) : NULL;
     if (turn == NULL)
         return NULL;
-    turn->owner = runner->owner;
-    turn->lease_ms = runner->options.lease_ms;
     pw_turn_note_lease(turn, claim->leased_from_ms, runner->options.lease_ms);
     pthread_mutex_lock(&runner->lock);
-    turn->held_next = runner->held;
+    pw_turn_hosted(turn)->held_next = runner->held;
     if (runner->held != NULL)
-        runner->held->held_previous = turn;
+        pw_turn_hosted(runner->held)->held_previous = turn;
     runner->held = turn;
     runner->held_count++;
     pthread_mutex_unlock(&runner->lock);
@@ -66,8 +63,8 @@ void pw_runner_accept(pawl_runner *runner, const struct pw_claim *claim)
     if (turn == NULL)
         return; /* memory is out: the lease will expire */
     pthread_mutex_lock(&runner->lock);
-    turn->counted = true;
-    turn->ready_since_ms = pw_system_monotonic_ms();
+    pw_turn_hosted(turn)->counted = true;
+    pw_turn_hosted(turn)->ready_since_ms = pw_system_monotonic_ms();
     runner->fresh++;
     pw_runner_push_ready(runner, turn);
     pthread_mutex_unlock(&runner->lock);
@@ -77,11 +74,12 @@ void pw_runner_accept(pawl_runner *runner, const struct pw_claim *claim)
  * new runs had better go to other runners. */
 static void note_begun(pawl_runner *runner, pawl_turn *turn)
 {
-    if (!turn->counted)
+    struct pw_hosted *hosted = pw_turn_hosted(turn);
+    if (!hosted->counted)
         return;
-    turn->counted = false;
+    hosted->counted = false;
     runner->fresh--;
-    int64_t waited_ms = pw_system_monotonic_ms() - turn->ready_since_ms;
+    int64_t waited_ms = pw_system_monotonic_ms() - hosted->ready_since_ms;
     if (waited_ms <= BEGUN_SOON_MS && runner->window < runner->options.in_flight_max)
         runner->window++;
     else if (waited_ms > BEGUN_LATE_MS)
@@ -100,9 +98,10 @@ void pw_runner_wake_keeper(pawl_runner *runner, int64_t due_at_ms)
 
 static void unhold(pawl_runner *runner, pawl_turn *turn)
 {
-    *(turn->held_previous != NULL ? &turn->held_previous->held_next : &runner->held) = turn->held_next;
-    if (turn->held_next != NULL)
-        turn->held_next->held_previous = turn->held_previous;
+    pawl_turn *previous = pw_turn_hosted(turn)->held_previous, *next = pw_turn_hosted(turn)->held_next;
+    *(previous != NULL ? &pw_turn_hosted(previous)->held_next : &runner->held) = next;
+    if (next != NULL)
+        pw_turn_hosted(next)->held_previous = previous;
     runner->held_count--;
     runner->turns++;
 }
@@ -110,18 +109,18 @@ static void unhold(pawl_runner *runner, pawl_turn *turn)
 /* True while an earlier call of this run's code blocks a thread of this process.  Other processes may take the run. */
 static bool is_kept_out(pawl_runner *runner, const pawl_turn *turn)
 {
-    const struct pw_fence *fence = &turn->claim.fence;
+    const struct pw_fence *fence = &pw_turn_claim(turn)->fence;
     return pw_blocked_keeps_out(&runner->engine->blocked, fence->instance, fence->run);
 }
 
 /* While the store is in trouble each delay is twice the last one, because a body whose outcome cannot be recorded runs in vain.
  * Turns that are hit by the same trouble share one delay. */
-static int64_t next_delay(pawl_runner *runner, const pawl_turn *turn)
+static int64_t next_delay(pawl_runner *runner, const pawl_turn *turn, const struct pw_turn_result *lost)
 {
     int64_t now_ms = pawl_now_ms(runner->engine);
-    if (atomic_load(&turn->chain.broken) == PAWL_CONFLICT || is_kept_out(runner, turn))
+    if (lost->is_taken || is_kept_out(runner, turn))
         return 0;
-    if (turn->is_short) /* memory is short, the store is well */
+    if (lost->is_short) /* memory is short, the store is well */
         return SHORT_MS;
     pthread_mutex_lock(&runner->lock);
     if (runner->trouble_ms == 0 || now_ms >= runner->trouble_until_ms) {
@@ -163,11 +162,11 @@ void pw_runner_pay_owed(pawl_runner *runner)
 
 /* Gives the lease back that a lost turn may have left in place.  If the store does not take it, it is owed: tried again, or,
  * when memory is out as well, left to expire. */
-static struct pw_owed *release(pawl_runner *runner, const pawl_turn *turn)
+static struct pw_owed *release(pawl_runner *runner, const pawl_turn *turn, const struct pw_turn_result *lost)
 {
-    const struct pw_fence *fence = &turn->claim.fence;
-    bool is_job = turn->definition->is_function;
-    if (pw_turn_release(runner->engine, fence, is_job, next_delay(runner, turn)) == PAWL_OK)
+    const struct pw_fence *fence = &pw_turn_claim(turn)->fence;
+    bool is_job = pw_turn_definition(turn)->is_function;
+    if (pw_turn_release(runner->engine, fence, is_job, next_delay(runner, turn, lost)) == PAWL_OK)
         return NULL;
     struct pw_owed *owed = malloc(sizeof *owed);
     if (owed != NULL)
@@ -176,25 +175,25 @@ static struct pw_owed *release(pawl_runner *runner, const pawl_turn *turn)
 }
 
 /* Is it due before other runners poll again?  They would be late for it. */
-static bool is_due_soon(pawl_runner *runner, const pawl_turn *turn)
+static bool is_due_soon(pawl_runner *runner, const struct pw_turn_result *result)
 {
-    return atomic_load(&runner->has_others) && turn->phase == PW_TURN_OVER && !turn->finished &&
-           turn->due_at_ms - pawl_now_ms(runner->engine) < runner->options.poll_ms;
+    return atomic_load(&runner->has_others) && result->is_parked &&
+           result->due_at_ms - pawl_now_ms(runner->engine) < runner->options.poll_ms;
 }
 
 void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
 {
     struct pw_fence fence;
-    bool lost = turn->phase != PW_TURN_OVER;
+    const struct pw_turn_result result = pw_turn_result(turn);
     struct pw_history *history = pw_turn_take_history(turn, &fence);
-    struct pw_owed *owed = lost ? release(runner, turn) : NULL;
-    bool soon = is_due_soon(runner, turn);
+    struct pw_owed *owed = !result.is_closed ? release(runner, turn, &result) : NULL;
+    bool soon = is_due_soon(runner, &result);
     pthread_mutex_lock(&runner->lock);
-    if (!lost)
+    if (result.is_closed)
         runner->trouble_ms = 0;
     unhold(runner, turn);
     note_begun(runner, turn);
-    if (lost && atomic_load(&turn->chain.broken) == PAWL_CONFLICT) {
+    if (result.is_taken) {
         runner->leases_lost++;
         pw_stats_lease_lost(&runner->engine->stats);
     }
@@ -204,11 +203,10 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
         pw_cache_put(&runner->cache, &fence, history);
         history = NULL;
     }
-    if (!lost && !turn->finished) {
-        if (soon && turn->due_at_ms < runner->parked_due_ms)
-            runner->parked_due_ms = turn->due_at_ms;
-        pw_runner_wake_keeper(runner, turn->due_at_ms);
-    }
+    if (soon && result.due_at_ms < runner->parked_due_ms)
+        runner->parked_due_ms = result.due_at_ms;
+    if (result.is_parked)
+        pw_runner_wake_keeper(runner, result.due_at_ms);
     pw_runner_wake_keeper(runner, runner->next_due_ms); /* there is room again */
     if (atomic_load(&runner->stopping))
         pthread_cond_signal(&runner->watch); /* the keeper leaves when the last turn has */
@@ -219,36 +217,20 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
 
 /* ---- Carrying ------------------------------------------------------------------------------------------------------- */
 
-/* A refusal of a step's changes is recorded nowhere else, so a history that has one must not be dropped. */
-static bool has_rejection(const struct pw_history *history)
-{
-    const struct pw_step *step = history->first;
-    while (step != NULL && step->rejected == PW_REFUSED_NOT)
-        step = step->next;
-    return step != NULL;
-}
-
 pawl_status pw_runner_load(pawl_runner *runner, pawl_turn *turn)
 {
-    struct pw_history *warm = NULL;
-    bool used = turn->history != NULL && turn->history->pass >= turn->history->turn_pass;
-    if (turn->history != NULL && (!used || !runner->options.always_replay || has_rejection(turn->history)))
+    if (!pw_turn_wants_load(turn, runner->options.always_replay))
         return PAWL_OK;
-    if (turn->history == NULL) {
-        pthread_mutex_lock(&runner->lock);
-        warm = pw_cache_take(&runner->cache, &turn->claim.fence);
-        pthread_mutex_unlock(&runner->lock);
-    } else {
-        turn->claim.is_first = false; /* it has rows by now */
-        turn->claim.event_seq = turn->history->event_seq;
-    }
+    pthread_mutex_lock(&runner->lock);
+    struct pw_history *warm = pw_cache_take(&runner->cache, &pw_turn_claim(turn)->fence);
+    pthread_mutex_unlock(&runner->lock);
     return pw_turn_load(turn, warm, NULL);
 }
 
 bool pw_runner_leave_dead(pawl_runner *runner, pawl_turn *turn)
 {
     pthread_mutex_lock(&runner->lock);
-    bool is_anothers = turn->given_up;
+    bool is_anothers = pw_turn_hosted(turn)->given_up;
     pw_runner_leave_turn(runner, turn, true);
     pthread_mutex_unlock(&runner->lock);
     return is_anothers;
@@ -260,8 +242,8 @@ static void drive(pawl_runner *runner, pawl_turn *turn)
     for (bool alive = true; alive;) {
         enum pw_next next = pw_turn_next(turn);
         if (next == PW_NEXT_WAIT)
-            return;                          /* it may be retired by another thread already */
-        bool is_new = turn->history == NULL; /* maybe a service handed it over although it is kept out */
+            return;                                    /* it may be retired by another thread already */
+        bool is_new = pw_turn_wants_load(turn, false); /* maybe a service handed it over although it is kept out */
         if (next == PW_NEXT_END || (is_new && is_kept_out(runner, turn)) || pw_runner_load(runner, turn) != PAWL_OK) {
             pw_runner_retire(runner, turn);
             return;
@@ -277,19 +259,19 @@ static void drive(pawl_runner *runner, pawl_turn *turn)
 /* With the lock held.  Skips forks that had nothing to do when they were last looked at. */
 static bool help_fork(pawl_runner *runner)
 {
-    for (struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next) {
-        if (fork->wants_no_help || fork->turn->given_up || pw_runner_is_full(runner))
+    for (struct pw_help *help = runner->helps; help != NULL; help = help->next) {
+        if (help->is_unwanted || pw_turn_hosted(help->turn)->given_up || pw_runner_is_full(runner))
             continue;
-        fork->helpers++;
-        uint64_t stirs = fork->stirs;
+        help->helpers++;
+        uint64_t stirs = help->stirs;
         pw_runner_call(runner, false);
         pthread_mutex_unlock(&runner->lock);
-        bool helped = pw_fork_help(fork);
+        bool helped = pw_fork_help(help->fork);
         pthread_mutex_lock(&runner->lock);
-        fork->helpers--;
-        pw_runner_leave_turn(runner, fork->turn, false);
-        if (!helped && fork->stirs == stirs)
-            fork->wants_no_help = true;
+        help->helpers--;
+        pw_runner_leave_turn(runner, help->turn, false);
+        if (!helped && help->stirs == stirs)
+            help->is_unwanted = true;
         pthread_cond_broadcast(&runner->left);
         return true;
     }
@@ -364,7 +346,7 @@ static bool host_stopping(pawl_runner *runner)
 
 static bool host_take_step(pawl_runner *runner)
 {
-    long long left = atomic_load(&runner->steps_left);
+    long long left = host_stopping(runner) ? 0 : atomic_load(&runner->steps_left);
     while (left > 0 && !atomic_compare_exchange_weak(&runner->steps_left, &left, left - 1))
         ;
     if (left != 0)
@@ -379,87 +361,67 @@ static bool host_must_cover(pawl_runner *runner)
     return runner->options.tick_alone || (runner->ticking && !pw_tick_is_kept(runner));
 }
 
-static void host_attempt_begins(pawl_runner *runner, pawl_attempt *attempt)
+static void host_look_at(pawl_runner *runner, int64_t at_ms)
 {
-    if (!runner->threaded && !runner->ticking)
+    if (!runner->threaded) /* ticks have no watchdog for bodies */
         return;
     pthread_mutex_lock(&runner->lock);
-    attempt->begun = true;
-    attempt->next = runner->attempts;
-    if (runner->attempts != NULL)
-        runner->attempts->previous = attempt;
-    runner->attempts = attempt;
-    if (attempt->deadline_ms < runner->keeper_until_monotonic_ms)
+    if (at_ms < runner->watch_at_ms)
+        runner->watch_at_ms = at_ms + 1; /* past the deadline, not at it */
+    if (at_ms < runner->keeper_until_monotonic_ms)
         pthread_cond_signal(&runner->watch);
     pthread_mutex_unlock(&runner->lock);
 }
 
-static void host_attempt_ends(pawl_runner *runner, pawl_attempt *attempt)
+static void host_fork_opens(pawl_runner *runner, struct pw_help *help)
 {
-    if (!attempt->begun)
-        return;
     pthread_mutex_lock(&runner->lock);
-    *(attempt->previous != NULL ? &attempt->previous->next : &runner->attempts) = attempt->next;
-    if (attempt->next != NULL)
-        attempt->next->previous = attempt->previous;
-    pw_runner_call_returns(runner, attempt->turn, &attempt->blocked);
-    for (const pawl_attempt *other = runner->attempts; other != NULL; other = other->next) {
-        if (other->expired && !other->given_up)
-            pthread_cond_signal(&runner->watch); /* its turn may have waited for this body only */
-    }
+    help->next = runner->helps;
+    if (help->next != NULL)
+        help->next->previous = help;
+    runner->helps = help;
+    /* One helper, which calls the next: short branches end before many workers are awake. */
+    pw_runner_call(runner, false);
     pthread_mutex_unlock(&runner->lock);
 }
 
-static void host_fork_opens(pawl_runner *runner, struct pw_fork *fork)
+static void host_fork_closes(pawl_runner *runner, struct pw_help *help)
 {
     pthread_mutex_lock(&runner->lock);
-    fork->wake_at_ms = INT64_MAX;
-    fork->next = runner->forks;
-    if (runner->forks != NULL)
-        runner->forks->previous = fork;
-    runner->forks = fork;
-    pw_runner_call(runner,
-                   false); /* one helper, which calls the next: short branches end before many workers are awake */
-    pthread_mutex_unlock(&runner->lock);
-}
-
-static void host_fork_closes(pawl_runner *runner, struct pw_fork *fork)
-{
-    pthread_mutex_lock(&runner->lock);
-    *(fork->previous != NULL ? &fork->previous->next : &runner->forks) = fork->next;
-    if (fork->next != NULL)
-        fork->next->previous = fork->previous;
-    while (fork->helpers > 0)
+    *(help->previous != NULL ? &help->previous->next : &runner->helps) = help->next;
+    if (help->next != NULL)
+        help->next->previous = help->previous;
+    while (help->helpers > 0)
         pthread_cond_wait(&runner->left, &runner->lock);
     pthread_mutex_unlock(&runner->lock);
 }
 
-static void host_fork_sleeps(pawl_runner *runner, struct pw_fork *fork, int64_t until_ms)
+void pw_runner_stir(pawl_runner *runner, const pawl_turn *turn, int64_t now_ms)
 {
-    pthread_mutex_lock(&runner->lock);
-    if (until_ms < fork->wake_at_ms) /* a later call may come from an earlier look */
-        fork->wake_at_ms = until_ms;
-    if (until_ms < runner->keeper_until_ms)
-        pthread_cond_signal(&runner->watch);
-    pthread_mutex_unlock(&runner->lock);
-}
-
-void pw_runner_stir(pawl_runner *runner, struct pw_fork *fork)
-{
-    fork->stirs++;
-    if (fork->wants_no_help) {
-        fork->wants_no_help = false;
+    for (struct pw_help *help = runner->helps; help != NULL; help = help->next) {
+        if (turn != NULL ? help->turn != turn : help->wake_at_ms > now_ms)
+            continue;
+        if (turn == NULL)
+            help->wake_at_ms = INT64_MAX;
+        help->stirs++;
+        if (!help->is_unwanted)
+            continue;
+        help->is_unwanted = false;
         pw_runner_call(runner, false);
     }
 }
 
-static void host_fork_stirs(pawl_runner *runner, const pawl_turn *turn)
+static void host_help_wanted(pawl_runner *runner, const pawl_turn *turn, int64_t at_ms)
 {
     pthread_mutex_lock(&runner->lock);
-    for (struct pw_fork *fork = runner->forks; fork != NULL; fork = fork->next) {
-        if (fork->turn == turn)
-            pw_runner_stir(runner, fork);
+    if (at_ms == PW_NOW)
+        pw_runner_stir(runner, turn, PW_NOW);
+    for (struct pw_help *help = runner->helps; help != NULL && at_ms != PW_NOW; help = help->next) {
+        if (help->turn == turn && at_ms < help->wake_at_ms) /* a later call may come from an earlier look */
+            help->wake_at_ms = at_ms;
     }
+    if (at_ms != PW_NOW && at_ms < runner->keeper_until_ms)
+        pthread_cond_signal(&runner->watch);
     pthread_mutex_unlock(&runner->lock);
 }
 
@@ -469,7 +431,7 @@ static void host_ready(pawl_runner *runner, pawl_turn *turn)
     enum pw_next next = pw_turn_next(turn);
     if (next == PW_NEXT_WAIT)
         return;
-    if (next == PW_NEXT_END && turn->phase == PW_TURN_OVER) {
+    if (next == PW_NEXT_END && pw_turn_result(turn).is_closed) {
         pw_runner_retire(runner, turn);
         return;
     }
@@ -479,17 +441,19 @@ static void host_ready(pawl_runner *runner, pawl_turn *turn)
     pthread_mutex_unlock(&runner->lock);
 }
 
-const struct pw_turn_host pw_runner_host = {
-    .should_yield = host_should_yield,
-    .stopping = host_stopping,
-    .take_step = host_take_step,
-    .must_cover = host_must_cover,
-    .attempt_begins = host_attempt_begins,
-    .attempt_ends = host_attempt_ends,
-    .fork_opens = host_fork_opens,
-    .fork_closes = host_fork_closes,
-    .fork_sleeps = host_fork_sleeps,
-    .fork_stirs = host_fork_stirs,
-    .ready = host_ready,
-    .code_returns = pw_runner_code_returns,
-};
+struct pw_turn_host pw_runner_host(pawl_runner *runner)
+{
+    return (struct pw_turn_host){ .runner = runner,
+                                  .owner = runner->owner,
+                                  .lease_ms = runner->options.lease_ms,
+                                  .should_yield = host_should_yield,
+                                  .stopping = host_stopping,
+                                  .take_step = host_take_step,
+                                  .must_cover = host_must_cover,
+                                  .look_at = host_look_at,
+                                  .call_returns = pw_runner_call_returns,
+                                  .fork_opens = host_fork_opens,
+                                  .fork_closes = host_fork_closes,
+                                  .help_wanted = host_help_wanted,
+                                  .ready = host_ready };
+}

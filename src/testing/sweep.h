@@ -16,7 +16,7 @@
 #include "base/table.h"
 #include "testing/forward.h"
 #include "testing/world.h"
-#include "turn/turn.h"
+#include "turn/inside.h"
 
 #define PW_SWEEP_ID "sweep" /* of the instance */
 

@@ -1,6 +1,7 @@
 /* attempt.c - one attempt at a step's body: what it may ask, what it registers, how it ends; and log lines. */
 #include "turn/attempt.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -13,6 +14,7 @@
 pawl_attempt *pw_attempt_new(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
 {
     pawl_attempt *attempt = calloc(1, sizeof *attempt);
+    assert(lane->turn->phase == PW_TURN_PASSING); /* no body begins in a turn that was given up */
     if (attempt == NULL)
         return NULL;
     attempt->turn = lane->turn;
@@ -23,6 +25,10 @@ pawl_attempt *pw_attempt_new(pawl_lane *lane, struct pw_step *step, const struct
     attempt->policy = *policy;
     attempt->begun_us = pw_system_monotonic_us();
     step->running = true;
+    attempt->next = lane->turn->attempts;
+    if (attempt->next != NULL)
+        attempt->next->previous = attempt;
+    lane->turn->attempts = attempt;
     pw_turn_ref(lane->turn);
     return attempt;
 }
@@ -193,16 +199,26 @@ static void settle(pawl_attempt *attempt)
 {
     pw_turn_lock(attempt->turn);
     attempt->step->running = false;
-    attempt->settled = true;
+    *(attempt->previous != NULL ? &attempt->previous->next : &attempt->turn->attempts) = attempt->next;
+    if (attempt->next != NULL)
+        attempt->next->previous = attempt->previous;
 }
 
-/* Lets go of the lock, and of the attempt.  Its outcome is recorded by now: a turn with no body under way may be closed. */
+/* Lets go of the lock, and of the attempt.  If other bodies are late, the turn may have waited for this one only. */
 static void let_go(pawl_attempt *attempt)
 {
     pawl_turn *turn = attempt->turn;
+    const struct pw_turn_host *host = turn->host;
+    const pawl_attempt *late = turn->attempts;
+    while (late != NULL && !late->expired)
+        late = late->next;
+    bool others_wait = late != NULL;
     pw_lane_enter_code(attempt->lane);
     pw_turn_unlock(turn);
-    turn->host->attempt_ends(turn->runner, attempt);
+    if (attempt->blocked.number != 0)
+        host->call_returns(host->runner, turn, &attempt->blocked);
+    if (others_wait)
+        host->look_at(host->runner, 0);
     free(attempt);
     pw_turn_unref(turn);
 }

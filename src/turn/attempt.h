@@ -14,11 +14,8 @@ struct pawl_attempt {
     struct pawl_policy policy;
     struct pw_mutation *mutations, *last_mutation;
     struct pw_log_list logs;
-    bool begun;                     /* the host was told */
     bool expired;                   /* it outlived its timeout, which is recorded: what it returns is dropped */
-    bool given_up;                  /* its turn was closed without it */
-    bool settled;                   /* its body has come back, and what came of it was taken or dropped */
-    pawl_attempt *previous, *next;  /* the host's list of those under way */
+    pawl_attempt *previous, *next;  /* the turn's list of those under way */
     struct pw_blocked_call blocked; /* listed once it has expired; the host's */
 };
 

@@ -114,9 +114,9 @@ static void unit_done(struct pw_unit *unit, void *user)
     pw_local_settle_event(turn->engine, unit, finishes ? own->closing->as.finish.answer : NULL);
     unit_drop(own);
     if (stirs)
-        turn->host->fork_stirs(turn->runner, turn);
+        turn->host->help_wanted(turn->host->runner, turn, PW_NOW);
     if (ready)
-        turn->host->ready(turn->runner, turn);
+        turn->host->ready(turn->host->runner, turn);
     pw_turn_unref(turn);
 }
 

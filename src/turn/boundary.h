@@ -3,7 +3,7 @@
 #define PW_TURN_BOUNDARY_H
 
 #include "service/service.h"
-#include "turn/turn.h"
+#include "turn/inside.h"
 
 enum pw_mutation_kind { PW_MUTATION_SQL, PW_MUTATION_CALL, PW_MUTATION_CREATE, PW_MUTATION_EVENT };
 

@@ -4,7 +4,7 @@
  * comparisons.  What has to walk the steps is checked once between two passes. */
 #include <assert.h>
 
-#include "turn/turn.h"
+#include "turn/inside.h"
 
 void pw_turn_check(const pawl_turn *turn)
 {

@@ -36,7 +36,7 @@ void pw_lane_leave_code(pawl_lane *lane, bool ended)
     if (lane->blocked.number == 0 || (turn->stop == PW_STOP_GIVEN_UP && !ended))
         return;
     pw_turn_unlock(turn);
-    turn->host->code_returns(turn->runner, lane);
+    turn->host->call_returns(turn->host->runner, turn, &lane->blocked);
     pw_turn_lock(turn);
 }
 
@@ -49,50 +49,46 @@ bool pw_lane_any_live_code(const pawl_turn *turn)
     return false;
 }
 
-bool pw_turn_has_live_code(pawl_turn *turn)
-{
-    pw_turn_lock(turn);
-    bool has = pw_lane_any_live_code(turn);
-    pw_turn_unlock(turn);
-    return has;
-}
-
 /* ---- The watchdog ---------------------------------------------------------------------------------------------- */
+
+void pw_turn_list_late(pawl_turn *turn, struct pw_blocked_call *call, const struct pw_step *step, int64_t passed_ms,
+                       bool in_body)
+{
+    *call = (struct pw_blocked_call){ .instance = turn->claim.fence.instance,
+                                      .run = turn->claim.fence.run,
+                                      .workflow = turn->claim.workflow,
+                                      .id = turn->claim.id,
+                                      .step = step != NULL ? step->row.name : (struct pw_text){ NULL, 0 },
+                                      .in_body = in_body,
+                                      .keeps_out = !in_body,
+                                      .began_at_ms = pawl_now_ms(turn->engine) - passed_ms };
+    pw_blocked_add(&turn->engine->blocked, call);
+}
 
 /* With the lock held. */
 static void tell(pawl_lane *lane, int64_t passed_ms)
 {
     pawl_turn *turn = lane->turn;
-    struct pw_text step = lane->reached != NULL ? lane->reached->row.name : (struct pw_text){ NULL, 0 };
-    lane->blocked = (struct pw_blocked_call){ .instance = turn->claim.fence.instance,
-                                              .run = turn->claim.fence.run,
-                                              .workflow = turn->claim.workflow,
-                                              .id = turn->claim.id,
-                                              .step = step,
-                                              .keeps_out = true,
-                                              .began_at_ms = pawl_now_ms(turn->engine) - passed_ms };
-    pw_blocked_add(&turn->engine->blocked, &lane->blocked);
+    pw_turn_list_late(turn, &lane->blocked, lane->reached, passed_ms, false);
     /* Without memory for the line the run goes without it. */
-    (void)pw_log_system(turn, &turn->logs, PAWL_LOG_WARN, step, 0,
+    (void)pw_log_system(turn, &turn->logs, PAWL_LOG_WARN, lane->blocked.step, 0,
                         "workflow code outside a step has blocked its thread for %lld ms: the run is given to another "
                         "process, or goes on here when the code returns",
                         (long long)passed_ms);
 }
 
 /* With the lock held.  What else is under way may still come to something. */
-static bool has_live_body(const pawl_turn *turn, const pawl_attempt *attempts)
+static bool has_live_body(const pawl_turn *turn)
 {
-    for (const pawl_attempt *attempt = attempts; attempt != NULL; attempt = attempt->next) {
-        if (attempt->turn == turn && !attempt->expired && !attempt->settled)
-            return true;
-    }
-    return false;
+    const pawl_attempt *attempt = turn->attempts;
+    while (attempt != NULL && attempt->expired)
+        attempt = attempt->next;
+    return attempt != NULL;
 }
 
-enum pw_given_up pw_turn_watch_code(pawl_turn *turn, const pawl_attempt *attempts, int64_t now_ms, int64_t ms_max,
-                                    int32_t *out_found)
+struct pw_watch pw_turn_watch_code(pawl_turn *turn, int64_t now_ms, int64_t ms_max)
 {
-    *out_found = 0;
+    struct pw_watch watch = { .deadline_ms = INT64_MAX };
     pw_turn_lock(turn);
     for (pawl_lane *lane = turn->in_code; lane != NULL; lane = lane->code_next) {
         if (lane->code_since_ms == PW_CODE_NOT_SEEN)
@@ -101,12 +97,13 @@ enum pw_given_up pw_turn_watch_code(pawl_turn *turn, const pawl_attempt *attempt
         if (passed_ms < ms_max || lane->blocked.number != 0)
             continue;
         tell(lane, passed_ms);
-        ++*out_found;
+        watch.found++;
     }
-    bool can = turn->phase == PW_TURN_PASSING && turn->in_code != NULL && !pw_lane_any_live_code(turn) &&
-               !has_live_body(turn, attempts);
-    if (can)
+    if (turn->phase == PW_TURN_PASSING && turn->in_code != NULL && !pw_lane_any_live_code(turn) &&
+        !has_live_body(turn)) {
         pw_turn_give_up(turn);
+        watch.given_up = PW_GIVEN_UP_OPEN;
+    }
     pw_turn_unlock(turn);
-    return can ? PW_GIVEN_UP_OPEN : PW_GIVEN_UP_NOT;
+    return watch;
 }

@@ -120,7 +120,7 @@ static void say_when_to_look(struct pw_fork *fork)
     if (wake_at_ms == INT64_MAX)
         return;
     pw_turn_unlock(turn);
-    turn->host->fork_sleeps(turn->runner, fork, wake_at_ms);
+    turn->host->help_wanted(turn->host->runner, turn, wake_at_ms);
     pw_turn_lock(turn);
 }
 
@@ -263,14 +263,15 @@ static pawl_status fork_run(struct pw_fork *fork)
     fork->shared = fork->count > 1;
     turn->open_forks += fork->shared;
     if (fork->shared) {
+        fork->help = (struct pw_help){ .fork = fork, .turn = turn, .wake_at_ms = INT64_MAX };
         pw_turn_unlock(turn);
-        turn->host->fork_opens(turn->runner, fork);
+        turn->host->fork_opens(turn->host->runner, &fork->help);
         pw_turn_lock(turn);
     }
     carry_all(fork);
     if (fork->shared) {
         pw_turn_unlock(turn);
-        turn->host->fork_closes(turn->runner, fork); /* waits for helpers to leave */
+        turn->host->fork_closes(turn->host->runner, &fork->help);
         pw_turn_lock(turn);
         fork->shared = false;
         turn->open_forks--;

@@ -6,7 +6,7 @@
 #ifndef PW_TURN_LANES_H
 #define PW_TURN_LANES_H
 
-#include "turn/turn.h"
+#include "turn/inside.h"
 
 struct pw_fork {
     pawl_turn *turn;
@@ -28,17 +28,8 @@ struct pw_fork {
     size_t winner;
     pawl_lane_fn *branch;
     void *user;
-
-    /* The host's. */
-    size_t helpers;
-    bool wants_no_help;
-    uint64_t stirs;     /* how often it was said that it may want help again */
-    int64_t wake_at_ms; /* when it wants help again */
-    struct pw_fork *previous, *next;
+    struct pw_help help; /* the host's, while it is shared */
 };
-
-/* Carries branches forward until none can be just now.  For idle workers; true when there was one. */
-bool pw_fork_help(struct pw_fork *fork);
 
 /* Could both be under way at once? */
 bool pw_lanes_are_concurrent(const pawl_lane *one, const pawl_lane *other);

@@ -14,25 +14,31 @@ void pw_turn_note_lease(pawl_turn *turn, int64_t begun_ms, int64_t lease_ms)
     raise(&turn->leased_until_ms, begun_ms + lease_ms);
 }
 
+int64_t pw_turn_leased_until(const pawl_turn *turn)
+{
+    return atomic_load(&turn->leased_until_ms);
+}
+
 /* A runner whose heartbeats are late may be taken for dead, and then its leases end at once.  A process that was stopped may
  * send a heartbeat before it gets here, so the lease must also be younger than the gap. */
 static bool is_heard(const pawl_turn *turn)
 {
     struct pw_store *store = turn->engine->store;
-    return store->ops->is_heard == NULL || store->ops->is_heard(store, turn->owner, atomic_load(&turn->leased_at_ms));
+    return store->ops->is_heard == NULL ||
+           store->ops->is_heard(store, turn->host->owner, atomic_load(&turn->leased_at_ms));
 }
 
 int64_t pw_turn_lease_wanted(const pawl_turn *turn, int64_t timeout_ms)
 {
-    int64_t covered_ms = turn->host->must_cover(turn->runner) ? timeout_ms : 0;
-    int64_t now_ms = pw_engine_monotonic_ms(turn->engine), margin_ms = turn->lease_ms / 3;
-    bool is_fresh = now_ms + margin_ms <= atomic_load(&turn->leased_at_ms) + turn->lease_ms;
+    int64_t covered_ms = turn->host->must_cover(turn->host->runner) ? timeout_ms : 0;
+    int64_t now_ms = pw_engine_monotonic_ms(turn->engine), lease_ms = turn->host->lease_ms, margin_ms = lease_ms / 3;
+    bool is_fresh = now_ms + margin_ms <= atomic_load(&turn->leased_at_ms) + lease_ms;
     bool is_covered = now_ms + covered_ms + margin_ms <= atomic_load(&turn->leased_until_ms);
-    return is_fresh && is_covered && is_heard(turn) ? 0 : turn->lease_ms + covered_ms;
+    return is_fresh && is_covered && is_heard(turn) ? 0 : lease_ms + covered_ms;
 }
 
 int64_t pw_turn_lease_due(const pawl_turn *turn)
 {
     int64_t left_ms = atomic_load(&turn->leased_until_ms) - pw_engine_monotonic_ms(turn->engine);
-    return left_ms < turn->lease_ms / 2 ? turn->lease_ms : 0;
+    return left_ms < turn->host->lease_ms / 2 ? turn->host->lease_ms : 0;
 }

@@ -12,10 +12,7 @@
 #ifndef PW_TURN_LEASE_H
 #define PW_TURN_LEASE_H
 
-#include "turn/turn.h"
-
-/* A unit that was begun at begun_ms has taken or renewed the lease for lease_ms. */
-void pw_turn_note_lease(pawl_turn *turn, int64_t begun_ms, int64_t lease_ms);
+#include "turn/inside.h"
 
 /* For how long a lease must be taken so that a body with this timeout may begin; 0: what it has will do (L2, L3). */
 int64_t pw_turn_lease_wanted(const pawl_turn *turn, int64_t timeout_ms);

@@ -19,7 +19,7 @@
 #ifndef PW_TURN_LINES_H
 #define PW_TURN_LINES_H
 
-#include "turn/turn.h"
+#include "turn/inside.h"
 
 enum { PW_PLACE_FIRST = 1 };
 

@@ -168,6 +168,13 @@ static pawl_status refuse_load(pawl_turn *turn, struct pw_history *warm, int64_t
     return pw_error(error, PAWL_NOMEM, "other runs and requests use all the memory that there is for them");
 }
 
+/* A refusal of a step's changes is recorded nowhere else, so a history that has one must not be dropped. */
+bool pw_turn_wants_load(const pawl_turn *turn, bool always_replay)
+{
+    const struct pw_history *history = turn->history;
+    return history == NULL || (always_replay && history->pass >= history->turn_pass && turn->rejections == 0);
+}
+
 /* Nobody knows how large the run is before it was read.  So it is read up to a limit that is held before, for the rows and
  * for the history that is made of them; if it is larger, it is read anew with a larger limit. */
 pawl_status pw_turn_load(pawl_turn *turn, struct pw_history *warm, struct pawl_error *error)
@@ -176,6 +183,10 @@ pawl_status pw_turn_load(pawl_turn *turn, struct pw_history *warm, struct pawl_e
     struct pw_history *history = NULL;
     pawl_status status = PAWL_NOMEM;
     bool is_over = true;
+    if (turn->history != NULL) { /* it has rows by now */
+        turn->claim.is_first = false;
+        turn->claim.event_seq = turn->history->event_seq;
+    }
     for (size_t bytes_max = LOAD_BYTES_FIRST; status == PAWL_NOMEM && is_over; bytes_max *= LOAD_GROWTH) {
         int64_t wanted = (int64_t)bytes_max * 2;
         if (!pw_budget_hold(memory, &turn->memory_held, wanted))

@@ -415,8 +415,7 @@ static pawl_status begin_attempt(struct pw_call *call)
      * written on the way to the first body does not count: the new turn would write it again, and come no further. */
     if (turn->bytes_replayed == 0)
         turn->bytes_replayed = turn->arena.used;
-    if (turn->host->stopping(turn->runner) || turn->arena.used - turn->bytes_replayed > PW_TURN_BYTES_MAX ||
-        !turn->host->take_step(turn->runner)) {
+    if (turn->arena.used - turn->bytes_replayed > PW_TURN_BYTES_MAX || !turn->host->take_step(turn->host->runner)) {
         if (turn->stop == PW_STOP_NOT)
             turn->stop = PW_STOP_BUDGET;
         return pw_lane_suspend(lane);
@@ -464,7 +463,7 @@ pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size
         if (status != PAWL_OK || out_answer->kind != PAWL_ANSWER_RUN)
             return status;
         pw_commit_kick(turn->engine->commit); /* a body may take long; nobody's commit shall wait for it */
-        turn->host->attempt_begins(turn->runner, out_answer->attempt);
+        turn->host->look_at(turn->host->runner, out_answer->attempt->deadline_ms);
         /* Both take locks, for which a thread may wait, and a process may be stopped meanwhile: the lease is looked at last. */
         if (pw_turn_lease_wanted(turn, call.policy->timeout_ms) == 0)
             return PAWL_OK;

@@ -1,5 +1,5 @@
 /* turn.c - a turn's life: made from a claim, loaded, run in passes, closed.  See turn.h. */
-#include "turn/turn.h"
+#include "turn/inside.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ enum { TROUBLE_DELAY_MS = 1000 };
 /* ---- Made and let go of ---------------------------------------------------------------------------------------- */
 
 pawl_turn *pw_turn_new(pawl_engine *engine, const struct pw_definition *definition, const struct pw_claim *claim,
-                       const struct pw_turn_host *host, void *runner)
+                       const struct pw_turn_host *host)
 {
     pawl_turn *turn = calloc(1, sizeof *turn);
     if (turn == NULL)
@@ -27,7 +27,6 @@ pawl_turn *pw_turn_new(pawl_engine *engine, const struct pw_definition *definiti
     turn->engine = engine;
     turn->definition = definition;
     turn->host = host;
-    turn->runner = runner;
     turn->claim = *claim;
     turn->lane = pw_stable_hash(0, claim->id);
     turn->demand = claim->demand;
@@ -78,6 +77,33 @@ void pw_turn_unlock(pawl_turn *turn)
     pw_unbar_store();
     pw_turn_check(turn);
     pthread_mutex_unlock(&turn->lock);
+}
+
+/* ---- As its runner sees it -------------------------------------------------------------------------------------- */
+
+struct pw_hosted *pw_turn_hosted(pawl_turn *turn)
+{
+    return &turn->hosted;
+}
+
+const struct pw_claim *pw_turn_claim(const pawl_turn *turn)
+{
+    return &turn->claim;
+}
+
+const struct pw_definition *pw_turn_definition(const pawl_turn *turn)
+{
+    return turn->definition;
+}
+
+struct pw_turn_result pw_turn_result(const pawl_turn *turn)
+{
+    bool is_closed = turn->phase == PW_TURN_OVER;
+    return (struct pw_turn_result){ .is_closed = is_closed,
+                                    .is_parked = is_closed && !turn->finished,
+                                    .due_at_ms = turn->due_at_ms,
+                                    .is_taken = !is_closed && atomic_load(&turn->chain.broken) == PAWL_CONFLICT,
+                                    .is_short = turn->is_short };
 }
 
 /* ---- What is left of it ----------------------------------------------------------------------------------------- */
@@ -378,7 +404,7 @@ static bool wants_pass(const pawl_turn *turn, bool goes_on)
 static bool must_close(const pawl_turn *turn)
 {
     return turn->pause_wanted || turn->demand == PW_DEMAND_TERMINATE || turn->stop == PW_STOP_GIVEN_UP ||
-           turn->host->stopping(turn->runner);
+           turn->host->stopping(turn->host->runner);
 }
 
 /* With the lock held: what happens to a turn that is in no pass.  The first line that applies:
@@ -531,45 +557,59 @@ static bool close_or_knock(pawl_turn *turn, const pawl_attempt *last, int32_t co
     return turn->answered < turn->submitted || pw_boundary_knock(turn, 0) == PAWL_OK;
 }
 
-/* With the lock held: records what became of every attempt of the turn that has outlived its timeout. */
-static void fail_late(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
+/* With the lock held: records what became of every body that has outlived its timeout. */
+static void fail_late(pawl_turn *turn, int64_t now_ms, struct pw_watch *watch)
 {
-    for (pawl_attempt *attempt = attempts; attempt != NULL; attempt = attempt->next) {
-        if (attempt->turn != turn || attempt->deadline_ms >= now_ms || attempt->expired)
+    for (pawl_attempt *attempt = turn->attempts; attempt != NULL; attempt = attempt->next) {
+        if (attempt->expired)
             continue;
+        if (attempt->deadline_ms >= now_ms) {
+            if (attempt->deadline_ms < watch->deadline_ms)
+                watch->deadline_ms = attempt->deadline_ms;
+            continue;
+        }
         attempt->expired = true;
-        if (attempt->step->running && pw_turn_is_open(turn))
+        if (pw_turn_is_open(turn))
             (void)pw_attempt_time_out(attempt); /* if memory runs out, the turn is over */
+        if (turn->definition->advance == NULL)  /* driven by hand: no thread of a runner is blocked */
+            continue;
+        int64_t begun_ms = attempt->deadline_ms - attempt->policy.timeout_ms;
+        pw_turn_list_late(turn, &attempt->blocked, attempt->step, now_ms - begun_ms, true);
+        watch->found++;
     }
 }
 
-enum pw_given_up pw_turn_expire(pawl_turn *turn, pawl_attempt *attempts, int64_t now_ms)
+struct pw_watch pw_turn_watch_bodies(pawl_turn *turn, int64_t now_ms)
 {
+    struct pw_watch watch = { .deadline_ms = INT64_MAX };
     const pawl_attempt *last = NULL;
-    enum pw_given_up given_up = PW_GIVEN_UP_NOT;
     int32_t count = 0;
     pw_turn_lock(turn);
-    fail_late(turn, attempts, now_ms);
-    bool live = pw_lane_any_live_code(turn);
-    for (const pawl_attempt *attempt = attempts; attempt != NULL; attempt = attempt->next) {
-        if (attempt->turn != turn || attempt->settled)
-            continue;
-        live = live || !attempt->expired;
-        if (attempt->expired)
-            last = attempt;
-        count += attempt->expired;
+    fail_late(turn, now_ms, &watch);
+    for (const pawl_attempt *attempt = turn->attempts; attempt != NULL; attempt = attempt->next) {
+        last = attempt;
+        count++;
     }
-    if (!live && last != NULL && turn->phase == PW_TURN_PASSING) {
+    bool has_live = watch.deadline_ms < INT64_MAX || pw_lane_any_live_code(turn);
+    if (last != NULL && !has_live && turn->phase == PW_TURN_PASSING) {
         /* If it can record nothing any more, no answer comes by which its host would hear of it. */
         bool closes = pw_turn_is_open(turn) && close_or_knock(turn, last, count);
         pw_turn_give_up(turn);
         turn->owes_ready = closes;
-        given_up = closes ? PW_GIVEN_UP_CLOSED : PW_GIVEN_UP_OPEN;
+        watch.given_up = closes ? PW_GIVEN_UP_CLOSED : PW_GIVEN_UP_OPEN;
     }
-    for (pawl_attempt *attempt = attempts; attempt != NULL && !live; attempt = attempt->next)
-        attempt->given_up = attempt->given_up || attempt->turn == turn;
     pw_turn_unlock(turn);
-    return given_up;
+    return watch;
+}
+
+bool pw_turn_has_late_body(pawl_turn *turn)
+{
+    pw_turn_lock(turn);
+    const pawl_attempt *attempt = turn->attempts;
+    while (attempt != NULL && !pw_attempt_is_late(attempt))
+        attempt = attempt->next;
+    pw_turn_unlock(turn);
+    return attempt != NULL;
 }
 
 /* ---- Inside ---------------------------------------------------------------------------------------------------------- */
@@ -669,7 +709,7 @@ pawl_status pw_lane_await(pawl_lane *lane, int64_t unit)
     pawl_turn *turn = lane->turn;
     if (turn->answered >= unit)
         return PAWL_OK;
-    if (turn->host->should_yield(turn->runner)) {
+    if (turn->host->should_yield(turn->host->runner)) {
         lane->commit_wanted = unit;
         return pw_lane_suspend(lane);
     }

@@ -22,6 +22,7 @@
 #include "cost/counting.h"
 #include "engine/engine.h"
 #include "runner/runner.h"
+#include "turn/inside.h"
 
 #define WORKFLOW "w" /* the only one of its world */
 

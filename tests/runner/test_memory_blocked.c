@@ -27,7 +27,7 @@ static int64_t look_under_fault(pawl_runner *runner, int64_t nth)
     pw_runner_watch_code(runner, pw_system_monotonic_ms());
     runner->watch_at_ms = 0;
     fault_arm(FAULT_ALLOC, nth, false);
-    pw_runner_watch_code(runner, pw_system_monotonic_ms() + 2 * HOUR_MS);
+    pw_runner_watch(runner, pw_system_monotonic_ms() + 2 * HOUR_MS);
     int64_t struck = fault_disarm();
     pw_runner_stand_in(runner);
     pthread_mutex_unlock(&runner->lock);

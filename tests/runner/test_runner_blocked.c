@@ -310,13 +310,13 @@ static pawl_status given_up_meanwhile(pawl_run *run, const pawl_value *params, p
 {
     struct story *story = pawl_run_user(run);
     pawl_turn *turn = story->ticker->held;
-    int32_t found = 0;
     PAWL_TRY(pawl_do(run, "before", NULL, do_nothing, params, NULL));
     if (atomic_fetch_add(&story->calls, 1) == 0) {
-        int64_t now_ms = monotonic_ms(), later_ms = now_ms + 3600000;
-        assert_int_equal(pw_turn_watch_code(turn, NULL, now_ms, 1, &found), PW_GIVEN_UP_NOT);
-        assert_int_equal(pw_turn_watch_code(turn, NULL, later_ms, 1, &found), PW_GIVEN_UP_OPEN);
-        assert_int_equal(found, 1);
+        int64_t now_ms = monotonic_ms();
+        assert_int_equal(pw_turn_watch_code(turn, now_ms, 1).given_up, PW_GIVEN_UP_NOT);
+        const struct pw_watch watch = pw_turn_watch_code(turn, now_ms + 3600000, 1);
+        assert_int_equal(watch.given_up, PW_GIVEN_UP_OPEN);
+        assert_int_equal(watch.found, 1);
         assert_int_equal(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "back again"), PAWL_SUSPENDED);
     }
     return pawl_return(run, out_result, "s", "done");

@@ -8,6 +8,7 @@
 
 #include "engine/engine.h"
 #include "runner/runner.h"
+#include "turn/inside.h"
 
 /* ---- Threads that the system refuses ------------------------------------------------------------------------------- */
 
@@ -467,29 +468,7 @@ static void await_spares(pawl_runner *runner, int32_t expected)
     assert_int_equal(spares, expected);
 }
 
-/* One more attempt of the late body's turn, of a thread that had just decided to begin it; until the watchdog has seen it. */
-static void begin_too_late(pawl_runner *runner)
-{
-    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
-    bool is_seen = false;
-    pthread_mutex_lock(&runner->lock);
-    assert_non_null(runner->attempts);
-    pawl_attempt second = { .turn = runner->attempts->turn,
-                            .lane = runner->attempts->lane,
-                            .step = runner->attempts->step };
-    pthread_mutex_unlock(&runner->lock);
-    pw_runner_host.attempt_begins(runner, &second);
-    while (!is_seen && monotonic_ms() < until_ms) {
-        rest_a_little();
-        pthread_mutex_lock(&runner->lock);
-        is_seen = second.expired;
-        pthread_mutex_unlock(&runner->lock);
-    }
-    pw_runner_host.attempt_ends(runner, &second);
-    assert_true(is_seen);
-}
-
-static void A7_spare_workers_leave_although_a_body_began_when_its_turn_was_given_up(void **state)
+static void A7_spare_workers_leave_when_the_body_of_a_turn_that_was_given_up_returns(void **state)
 {
     struct running running;
     struct pair pair;
@@ -503,7 +482,6 @@ static void A7_spare_workers_leave_although_a_body_began_when_its_turn_was_given
     (void)running_await(&running, "late", "i", PAWL_ERRORED);
     await_spares(running.runner, 1);
 
-    begin_too_late(running.runner);
     gate_open(&pair.late);
 
     await_spares(running.runner, 0);
@@ -523,7 +501,7 @@ static pawl_turn *held_of(pawl_runner *runner, const char *workflow)
 {
     pawl_turn *turn = runner->held;
     while (turn != NULL && !pw_text_equal(turn->claim.workflow, pw_text_of(workflow)))
-        turn = turn->held_next;
+        turn = turn->hosted.held_next;
     return turn;
 }
 
@@ -625,7 +603,7 @@ int main(void)
         cmocka_unit_test(a_run_that_is_due_and_locked_is_not_claimed_again_and_again),
         cmocka_unit_test(C8_a_timer_is_in_time_beside_a_run_that_is_due_and_locked),
         cmocka_unit_test(nobody_waits_for_a_runner_that_asks_the_store_what_time_it_is),
-        cmocka_unit_test(A7_spare_workers_leave_although_a_body_began_when_its_turn_was_given_up),
+        cmocka_unit_test(A7_spare_workers_leave_when_the_body_of_a_turn_that_was_given_up_returns),
         cmocka_unit_test(A7_a_body_that_is_late_does_not_cut_short_the_one_beside_it),
     };
     return cmocka_run_group_tests_name("trouble", tests, NULL, NULL);

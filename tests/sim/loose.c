@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "fail.h"
 #include "runner/runner.h"
+#include "turn/attempt.h"
 #include "world.h"
 
 enum { ROUNDS_MAX = 10000 };
@@ -19,15 +20,6 @@ static bool should_yield(pawl_runner *runner)
 {
     (void)runner;
     return !the_world->is_calm && sim_happens(&the_world->chance, the_world->mood.yields);
-}
-
-static const struct pw_turn_host *loose_host(struct sim_world *world)
-{
-    static struct pw_turn_host host;
-    the_world = world;
-    host = pw_runner_host;
-    host.should_yield = should_yield;
-    return &host;
 }
 
 /* ---- As services see it ---------------------------------------------------------------------------------------------------- */
@@ -57,7 +49,8 @@ static void local_wake(void *user, int64_t due_at_ms)
 void sim_loose_open(struct sim_world *world, struct sim_process *process, struct sim_runner *runner)
 {
     pawl_runner *inner = runner->runner;
-    (void)loose_host(world);
+    the_world = world;
+    inner->host.should_yield = should_yield;
     inner->threaded = true;
     inner->local =
         (struct pw_local){ .runner = inner, .reserve = local_reserve, .deliver = local_deliver, .wake = local_wake };
@@ -77,7 +70,7 @@ static bool work(struct sim_world *world, pawl_runner *runner)
     if (turn == NULL)
         return false;
     sim_trace("%lld a worker carries %s", (long long)world->now_ms, turn->claim.id.data);
-    turn->host = loose_host(world);
+    the_world = world;
     sim_trace_enter();
     for (bool goes_on = true; goes_on;) {
         enum pw_next next = pw_turn_next(turn);
@@ -119,23 +112,34 @@ static int64_t claim(struct sim_world *world, pawl_runner *runner, int64_t max)
     return count;
 }
 
+static pawl_attempt *find_late(pawl_runner *runner, int64_t now_ms)
+{
+    for (pawl_turn *turn = runner->held; turn != NULL; turn = turn->hosted.held_next) {
+        for (pawl_attempt *attempt = turn->attempts; attempt != NULL; attempt = attempt->next) {
+            if (attempt->deadline_ms < now_ms && !attempt->expired)
+                return attempt;
+        }
+    }
+    return NULL;
+}
+
 /* The watchdog: the first attempt that is late. */
 static void expire(struct sim_world *world, pawl_runner *runner)
 {
     pthread_mutex_lock(&runner->lock);
-    for (pawl_attempt *attempt = runner->attempts; attempt != NULL; attempt = attempt->next) {
-        if (attempt->deadline_ms >= world->model.monotonic_ms || attempt->expired)
-            continue;
-        struct pw_fence fence = attempt->turn->claim.fence;
-        bool could_record = !attempt->turn->given_up && !pw_turn_is_over(attempt->turn);
-        pw_runner_expire(runner, attempt->turn, world->model.monotonic_ms);
-        bool is_dead = could_record && attempt->turn->given_up;
+    pawl_attempt *attempt = find_late(runner, world->model.monotonic_ms);
+    if (attempt != NULL) {
+        pawl_turn *turn = attempt->turn;
+        struct pw_fence fence = turn->claim.fence;
+        bool could_record = !turn->hosted.given_up && !pw_turn_is_over(turn);
+        const struct pw_watch watch = pw_turn_watch_bodies(turn, world->model.monotonic_ms);
+        pw_runner_take_over(runner, turn, &watch);
+        bool is_dead = could_record && turn->hosted.given_up;
         sim_trace("the watchdog gives up on %.*s of instance %lld: %d", (int)attempt->step->row.name.size,
                   attempt->step->row.name.data, (long long)fence.instance, is_dead);
         world->counts->expired += is_dead;
         if (is_dead)
             sim_model_run(sim_model_by_key(&world->model, fence.instance), fence.run)->expiries++;
-        break;
     }
     pthread_mutex_unlock(&runner->lock);
 }
@@ -148,11 +152,11 @@ void sim_loose_watch(struct sim_world *world, struct sim_process *process)
 
 static void help(struct sim_world *world, pawl_runner *runner)
 {
-    if (runner->forks == NULL)
+    if (runner->helps == NULL)
         return;
     sim_trace("%lld a worker helps with branches", (long long)world->now_ms);
     sim_trace_enter();
-    (void)pw_fork_help(runner->forks);
+    (void)pw_fork_help(runner->helps->fork);
     sim_trace_leave();
 }
 

@@ -8,6 +8,7 @@
 #include "engine/shards.h"
 #include "fail.h"
 #include "runner/runner.h"
+#include "turn/inside.h"
 
 #define BEGINNING_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00.000Z */
 
@@ -489,7 +490,7 @@ static void lengthen_leases(struct sim_process *process, int64_t by_ms)
 {
     for (int i = 0; i < process->runner_count; i++) {
         const pawl_runner *runner = process->runners[i].runner;
-        for (pawl_turn *turn = runner != NULL ? runner->held : NULL; turn != NULL; turn = turn->held_next) {
+        for (pawl_turn *turn = runner != NULL ? runner->held : NULL; turn != NULL; turn = turn->hosted.held_next) {
             turn->leased_at_ms += by_ms;
             turn->leased_until_ms += by_ms;
         }

@@ -8,7 +8,6 @@
 #include "engine/engine.h"
 #include "pawl/hooks.h"
 #include "turn/lanes.h"
-#include "turn/turn.h"
 
 enum { HOUR_MS = 3600 * 1000 };
 

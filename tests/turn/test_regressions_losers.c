@@ -6,7 +6,6 @@
 
 #include "turn/attempt.h"
 #include "turn/lanes.h"
-#include "turn/turn.h"
 
 /* "charge" is not to be tried twice, and fails once it sees that it is cancelled; "change" changes something. */
 struct story {

@@ -262,13 +262,12 @@ static void a_race_is_not_decided_while_a_pause_keeps_its_losers_from_being_walk
 
 /* ---- The watchdog and a race that is won -------------------------------------------------------------------------------- */
 
-/* Fails or gives up on what is late when the first body is; `live` runs beside it, or is NULL. */
-static enum pw_given_up expire(struct story *story, pawl_attempt *live)
+/* Fails or gives up on what is late when the first body is. */
+static enum pw_given_up expire(struct story *story)
 {
     int64_t now_ms = pawl_attempt_deadline_ms(story->late) + 1;
     hand_advance_ms(story->hand, now_ms - pawl_now_ms(story->hand->engine));
-    story->late->next = live;
-    return pw_turn_expire(story->late->turn, story->late, now_ms);
+    return pw_turn_watch_bodies(story->late->turn, now_ms).given_up;
 }
 
 static void let_the_event_win(struct story *story, const pawl_lane *lane)
@@ -294,7 +293,7 @@ static pawl_status outlive_the_late_one(struct story *story, pawl_lane *lane)
     assert_int_equal(recall_with(lane, "live", HOUR_MS, &answer), PAWL_OK);
     assert_int_equal(answer.kind, PAWL_ANSWER_RUN);
     let_the_event_win(story, lane);
-    assert_int_equal(expire(story, answer.attempt), PW_GIVEN_UP_NOT);
+    assert_int_equal(expire(story), PW_GIVEN_UP_NOT);
     hand_advance_ms(story->hand, DELAY_MS);
     return pawl_attempt_complete(answer.attempt, NULL, 0);
 }
@@ -343,7 +342,7 @@ static pawl_status nap_and_stand_still(struct story *story, pawl_lane *lane)
         return status;
     story->late = answer.attempt;
     let_the_event_win(story, lane);
-    assert_int_equal(expire(story, NULL), PW_GIVEN_UP_CLOSED);
+    assert_int_equal(expire(story), PW_GIVEN_UP_CLOSED);
     return pawl_attempt_complete(answer.attempt, NULL, 0);
 }
 
@@ -386,7 +385,7 @@ static pawl_status be_late_behind_a_refusal(struct story *story, pawl_lane *lane
     end_change(story, story->changing);
     hand_commit(story->hand);
     assert_int_equal(lane->turn->rejections, 1);
-    assert_int_equal(expire(story, NULL), PW_GIVEN_UP_CLOSED);
+    assert_int_equal(expire(story), PW_GIVEN_UP_CLOSED);
     hand_commit(story->hand);
     return pawl_attempt_complete(answer.attempt, NULL, 0);
 }
@@ -435,7 +434,7 @@ static pawl_status late_against_speaker(pawl_lane *lane, size_t position, void *
         return status;
     story->late = answer.attempt;
     assert_true(pw_fork_help(lane->turn->races));
-    assert_int_equal(expire(story, NULL), PW_GIVEN_UP_CLOSED);
+    assert_int_equal(expire(story), PW_GIVEN_UP_CLOSED);
     hand_commit(story->hand);
     return pawl_attempt_complete(answer.attempt, NULL, 0);
 }

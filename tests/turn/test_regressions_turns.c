@@ -8,7 +8,6 @@
 #include "engine/engine.h"
 #include "turn/attempt.h"
 #include "turn/lanes.h"
-#include "turn/turn.h"
 
 enum { HOUR_MS = 3600 * 1000, TIMEOUT_MS = 100 };
 
@@ -41,13 +40,12 @@ static void fail_run(struct hand *hand, pawl_turn *turn)
     hand_done_with(hand, hand->runner, turn);
 }
 
-/* The watchdog comes by when the attempt is late; `live` runs beside it, or is NULL. */
-static enum pw_given_up expire(struct hand *hand, pawl_attempt *late, pawl_attempt *live)
+/* The watchdog comes by when the attempt is late. */
+static enum pw_given_up expire(struct hand *hand, pawl_attempt *late)
 {
     int64_t now_ms = pawl_attempt_deadline_ms(late) + 1;
     hand_advance_ms(hand, now_ms - pawl_now_ms(hand->engine));
-    late->next = live;
-    return pw_turn_expire(late->turn, late, now_ms);
+    return pw_turn_watch_bodies(late->turn, now_ms).given_up;
 }
 
 /* ---- How far a turn goes ----------------------------------------------------------------------------------------------- */
@@ -138,7 +136,7 @@ static void a_timeout_whose_change_is_refused_is_recorded_all_the_same(void **st
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(recall_once(pawl_turn_lane(turn), "work", &answer), PAWL_OK);
     assert_int_equal(pawl_attempt_sql(answer.attempt, PAWL_WITH_FAILURE, change, NULL, 0), PAWL_OK);
-    assert_int_equal(expire(hand, answer.attempt, NULL), PW_GIVEN_UP_CLOSED);
+    assert_int_equal(expire(hand, answer.attempt), PW_GIVEN_UP_CLOSED);
     hand_commit(hand);
     assert_int_equal(pawl_attempt_complete(answer.attempt, NULL, 0), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
@@ -166,7 +164,7 @@ static void what_was_refused_before_the_watchdog_came_is_recorded_too(void **sta
     assert_int_equal(pawl_attempt_complete(changing.attempt, NULL, 0), PAWL_OK);
     hand_commit(hand);
     assert_int_equal(turn->rejections, 1);
-    assert_int_equal(expire(hand, late.attempt, NULL), PW_GIVEN_UP_CLOSED);
+    assert_int_equal(expire(hand, late.attempt), PW_GIVEN_UP_CLOSED);
     hand_commit(hand);
     assert_int_equal(pawl_attempt_complete(late.attempt, NULL, 0), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
@@ -183,7 +181,7 @@ static pawl_status wait_or_be_late(pawl_lane *lane, size_t position, void *user)
     if (position == 0)
         return wait_for(lane, "go");
     assert_int_equal(pawl_recall_step(lane, "late", strlen("late"), &policy, &answer), PAWL_OK);
-    assert_int_equal(expire(user, answer.attempt, NULL), PW_GIVEN_UP_CLOSED);
+    assert_int_equal(expire(user, answer.attempt), PW_GIVEN_UP_CLOSED);
     return pawl_attempt_complete(answer.attempt, NULL, 0);
 }
 
@@ -225,7 +223,7 @@ static pawl_status be_late_or_wait(pawl_lane *lane, size_t position, void *user)
     pawl_status status = recall_once(lane, "late", &answer);
     if (status != PAWL_OK || answer.kind != PAWL_ANSWER_RUN)
         return status != PAWL_OK ? status : PAWL_FAILED;
-    assert_int_equal(expire(together->hand, answer.attempt, together->live), PW_GIVEN_UP_NOT);
+    assert_int_equal(expire(together->hand, answer.attempt), PW_GIVEN_UP_NOT);
     return pawl_attempt_complete(answer.attempt, NULL, 0);
 }
 

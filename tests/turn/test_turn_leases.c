@@ -2,7 +2,7 @@
 #include "kit/hand.h"
 
 #include "engine/engine.h"
-#include "turn/turn.h"
+#include "turn/inside.h"
 
 /* ---- Leases ------------------------------------------------------------------------------------------------------------------ */
 
@@ -163,9 +163,9 @@ static struct {
 } delay;
 
 /* As a thread that waits for a lock while its process is stopped: others take the run and complete the step. */
-static void begin_late(pawl_runner *runner, pawl_attempt *attempt)
+static void begin_late(pawl_runner *runner, int64_t deadline_ms)
 {
-    delay.host->attempt_begins(runner, attempt);
+    delay.host->look_at(runner, deadline_ms);
     if (delay.times++ > 0)
         return;
     pawl_turn *turn = hand_take_over(delay.hand);
@@ -185,7 +185,7 @@ static void C1_no_body_begins_when_the_run_was_taken_after_the_look_at_the_lease
     delay.hand = hand;
     delay.host = lost->host;
     delay.delaying = *lost->host;
-    delay.delaying.attempt_begins = begin_late;
+    delay.delaying.look_at = begin_late;
     delay.times = 0;
     lost->host = &delay.delaying;
 
