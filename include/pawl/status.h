@@ -92,6 +92,14 @@ typedef enum pawl_status {
 /* "INSTANCE_NOT_FOUND" for PAWL_INSTANCE_NOT_FOUND.  Never NULL; static. */
 PAWL_API const char *pawl_status_name(pawl_status status);
 
+/* Makes the calling function return anything but PAWL_OK. */
+#define PAWL_TRY(call)                                                                                                 \
+    do {                                                                                                               \
+        pawl_status pawl_try_status_ = (call);                                                                         \
+        if (pawl_try_status_ != PAWL_OK)                                                                               \
+            return pawl_try_status_;                                                                                   \
+    } while (0)
+
 /* The sentence for people.  Never NULL; static. */
 PAWL_API const char *pawl_status_text(pawl_status status);
 

@@ -24,13 +24,6 @@ extern "C" {
 typedef struct pawl_run pawl_run;   /* a run, or one of its parallel branches */
 typedef struct pawl_step pawl_step; /* one attempt at a step's body */
 
-#define PAWL_TRY(call)                                                                                                 \
-    do {                                                                                                               \
-        pawl_status pawl_try_status_ = (call);                                                                         \
-        if (pawl_try_status_ != PAWL_OK)                                                                               \
-            return pawl_try_status_;                                                                                   \
-    } while (0)
-
 /* Also the type of a parallel branch.  *out_result is NULL ("no result") unless set. */
 typedef pawl_status pawl_workflow_fn(pawl_run *run, const pawl_value *params, pawl_value **out_result);
 typedef pawl_status pawl_step_fn(pawl_step *step, const pawl_value *input, pawl_value **out_result);

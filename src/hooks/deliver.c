@@ -6,7 +6,7 @@
 #include "history/retry.h"
 #include "hooks/hooks.h"
 #include "service/check.h"
-#include "service/edit.h"
+#include "service/request.h"
 
 enum { TICK_MAX_DEFAULT = 100 };
 
@@ -98,7 +98,7 @@ pawl_status pw_errand_exchange(pawl_engine *engine, struct pw_errand *errand, in
         take_over(errand, &unit, claim, hooks);
         return PAWL_OK;
     }
-    status = pw_edit_report(error, status, &unit.error);
+    status = pw_report(error, status, &unit.error);
     pw_unit_clear(&unit);
     return status;
 }

@@ -89,33 +89,35 @@ static pawl_status resending_end(struct pw_request *request)
     return PAWL_OK;
 }
 
-static pawl_status resending_begin(struct resending *resending, pawl_engine *engine, const char *id,
-                                   struct pawl_error *error)
+static pawl_status resending_begin(struct resending *resending, const char *id)
 {
-    pw_request_init(&resending->request, engine, error, resending_end);
-    pawl_status status = pw_check_given(engine, "engine", error);
-    if (status == PAWL_OK)
-        status = pw_check_given(id, "id", error);
-    if (status != PAWL_OK)
-        return status;
-    struct pw_op *op = pw_unit_add(&resending->request.unit, PW_OP_HOOK_RESEND);
+    struct pw_request *request = &resending->request;
+    PAWL_TRY(pw_check_given(request->engine, "engine", request->error));
+    PAWL_TRY(pw_check_given(id, "id", request->error));
+    struct pw_op *op = pw_unit_add(&request->unit, PW_OP_HOOK_RESEND);
     if (op == NULL)
-        return pw_error_plain(error, PAWL_NOMEM);
+        return pw_error_plain(request->error, PAWL_NOMEM);
     resending->op = &op->as.hook_resend;
     resending->op->id = pw_text_of(id);
     return PAWL_OK;
 }
 
+static pawl_status resend(pawl_engine *engine, const char *id, struct pawl_error *error, pawl_answered_fn *answered,
+                          void *user)
+{
+    struct resending *resending = pw_request_new(sizeof *resending, engine, resending_end, error, answered, user);
+    if (resending == NULL)
+        return PAWL_NOMEM;
+    return pw_request_go(&resending->request, resending_begin(resending, id));
+}
+
 pawl_status pawl_resend_delivery(pawl_engine *engine, const char *id, struct pawl_error *error)
 {
-    struct resending resending = { .op = NULL };
-    return pw_request_run(&resending.request, resending_begin(&resending, engine, id, error));
+    return resend(engine, id, error, NULL, NULL);
 }
 
 void pawl_resend_delivery_async(pawl_engine *engine, const char *id, struct pawl_error *error,
                                 pawl_answered_fn *answered, void *user)
 {
-    struct resending *resending = pw_request_new(sizeof *resending, error, answered, user);
-    if (resending != NULL)
-        pw_request_start(&resending->request, resending_begin(resending, engine, id, error));
+    (void)resend(engine, id, error, answered, user);
 }

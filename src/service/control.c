@@ -2,11 +2,8 @@
  * after a repair, which go by what was read of the run and commit under a fence (edit.h). */
 #include "service/control.h"
 
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "service/check.h"
-#include "service/request.h"
 #include "service/rows.h"
 #include "service/service.h"
 #include "value/value.h"
@@ -15,7 +12,7 @@
 
 /* A pause, a resume, an interruption or a termination under way. */
 struct controlling {
-    struct pw_request request;
+    struct pw_edit edit; /* of a resume after a repair */
     struct pw_op_control *op;
 };
 
@@ -34,57 +31,62 @@ static void follow_up(pawl_engine *engine, const struct pw_op_control *op)
         pw_engine_interrupt(engine, op->at.instance, op->at.run, PW_DEMAND_ROLLBACK);
 }
 
+static pw_edit_fn decide_resume;
+
+/* A run that waits for repair is resumed by what its history says. */
 static pawl_status controlling_end(struct pw_request *request)
 {
-    const struct pw_op_control *op = ((const struct controlling *)request)->op;
+    struct controlling *controlling = (struct controlling *)request;
+    const struct pw_op_control *op = controlling->op;
     if (request->unit.status == PAWL_OK)
         follow_up(request->engine, op);
     pw_local_settle_offer(request->engine, &request->unit, &op->offer, op->is_held, &op->claim);
     pw_local_settle_event(request->engine, &request->unit, op->finish.answer);
-    return pw_request_report(request);
+    if (request->unit.refusal != PW_REFUSED_REPAIR)
+        return pw_request_report(request);
+    pw_edit_init(&controlling->edit, op->workflow, op->id, decide_resume);
+    request->again = true;
+    return PAWL_OK;
 }
 
 /* The end of a terminated run is an answer to its parent. */
-static pawl_status add_answer(struct controlling *controlling)
+static pawl_status add_answer(struct pw_request *request, struct pw_op_control *op)
 {
     static const struct pw_link somebody = { .parent = 1, .relation = PW_RELATION_ATTACHED }; /* the store knows who */
     static const struct pw_outcome_told told = { .outcome = PW_OUTCOME_TERMINATED };
-    struct pw_op_control *op = controlling->op;
-    return pw_service_answer(controlling->request.engine, &controlling->request.unit.arena, &somebody, op->workflow,
-                             op->id, &told, &op->finish.answer);
+    return pw_service_answer(request->engine, &request->unit.arena, &somebody, op->workflow, op->id, &told,
+                             &op->finish.answer);
 }
 
-static pawl_status controlling_begin(struct controlling *controlling, pawl_engine *engine, enum pawl_control what,
-                                     struct pw_text workflow, struct pw_text id, struct pawl_error *error)
+static pawl_status controlling_begin(struct controlling *controlling, enum pawl_control what, struct pw_text workflow,
+                                     struct pw_text id)
 {
-    struct pw_request *request = &controlling->request;
-    pw_request_init(request, engine, error, controlling_end);
+    struct pw_request *request = &controlling->edit.request;
     struct pw_op *op = pw_unit_add(&request->unit, PW_OP_CONTROL);
     if (op == NULL)
-        return pw_error_plain(error, PAWL_NOMEM);
+        return pw_error_plain(request->error, PAWL_NOMEM);
     pw_unit_about(&request->unit, id);
     controlling->op = &op->as.control;
     op->as.control = (struct pw_op_control){ .workflow = workflow, .id = id, .what = what };
-    if (what == PAWL_CONTROL_TERMINATE && add_answer(controlling) != PAWL_OK)
-        return pw_error_plain(error, PAWL_NOMEM);
+    if (what == PAWL_CONTROL_TERMINATE && add_answer(request, controlling->op) != PAWL_OK)
+        return pw_error_plain(request->error, PAWL_NOMEM);
     if (what != PAWL_CONTROL_TERMINATE && what != PAWL_CONTROL_PAUSE)
-        op->as.control.offer.owner = pw_local_reserve(engine, workflow, &op->as.control.offer.lease_ms);
+        op->as.control.offer.owner = pw_local_reserve(request->engine, workflow, &op->as.control.offer.lease_ms);
     return PAWL_OK;
 }
 
 /* ---- Decided by what the history says ---------------------------------------------------------------------------- */
 
 /* Resumes a run that waits for repair. */
-static pawl_status decide_resume(struct pw_edit *edit, void *unused, struct pawl_error *error)
+static pawl_status decide_resume(struct pw_edit *edit, struct pawl_error *error)
 {
     const struct pw_task *task = &edit->instance.task;
-    (void)unused;
     if (!edit->instance.has_task)
         return pw_error(error, PAWL_INSTANCE_TERMINAL, "instance \"%s\" has finished", edit->instance.id.data);
     if (task->status != PW_TASK_PAUSED || task->kind != PW_TASK_REPAIR)
         return PAWL_OK; /* somebody was faster */
-    pawl_status status = pw_repair_steps(edit, error);
-    return status == PAWL_OK ? pw_edit_go_on(edit, PW_TASK_RESUME) : status;
+    PAWL_TRY(pw_repair_steps(edit, error));
+    return pw_edit_go_on(edit, PW_TASK_RESUME);
 }
 
 /* {"status":"errored","error":{"name":"...","message":"..."}} */
@@ -112,10 +114,9 @@ static pawl_status log_renewal(struct pw_edit *edit, const char *verb, pawl_scop
     const char *text = pawl_scope_format(scope, "%s as run %lld", verb, (long long)edit->instance.run + 1);
     if (text == NULL)
         return PAWL_NOMEM;
-    pawl_status status = describe_run(scope, &edit->instance, &data);
-    if (status != PAWL_OK)
-        return status;
-    if (!pw_arena_text(edit->arena, pw_text_of(text), &message) || !pw_arena_text(edit->arena, data, &data))
+    PAWL_TRY(describe_run(scope, &edit->instance, &data));
+    struct pw_arena *arena = &edit->request.unit.arena;
+    if (!pw_arena_text(arena, pw_text_of(text), &message) || !pw_arena_text(arena, data, &data))
         return PAWL_NOMEM;
     return pw_edit_log(edit, message, data);
 }
@@ -123,7 +124,7 @@ static pawl_status log_renewal(struct pw_edit *edit, const char *verb, pawl_scop
 pawl_status pw_control_renew(struct pw_edit *edit, const char *verb, struct pw_kept kept)
 {
     /* Before the log line: a unit whose checks come first needs no undoing. */
-    struct pw_op *op = pw_unit_add(edit->unit, PW_OP_RESTART);
+    struct pw_op *op = pw_unit_add(&edit->request.unit, PW_OP_RESTART);
     pawl_scope *scope = pawl_scope_new();
     if (op == NULL || scope == NULL) {
         pawl_scope_free(scope);
@@ -131,11 +132,12 @@ pawl_status pw_control_renew(struct pw_edit *edit, const char *verb, struct pw_k
     }
     op->as.restart = (struct pw_op_restart){ .instance = edit->instance.key,
                                              .run = edit->instance.run,
-                                             .terms = pw_engine_terms(edit->engine, edit->instance.workflow),
+                                             .terms = pw_engine_terms(edit->request.engine, edit->instance.workflow),
                                              .keep_before_seq = kept.before_seq,
                                              .keep_except_seq = kept.except_seq,
                                              .keep_except_dropped = kept.except_dropped };
-    op->as.restart.hold_owner = pw_local_reserve(edit->engine, edit->instance.workflow, &op->as.restart.hold_lease_ms);
+    op->as.restart.hold_owner =
+        pw_local_reserve(edit->request.engine, edit->instance.workflow, &op->as.restart.hold_lease_ms);
     edit->held = op->as.restart.hold_owner != 0 ? op : NULL;
     edit->wakes = true;
     edit->revokes = true;
@@ -144,9 +146,8 @@ pawl_status pw_control_renew(struct pw_edit *edit, const char *verb, struct pw_k
     return status;
 }
 
-static pawl_status decide_restart(struct pw_edit *edit, void *unused, struct pawl_error *error)
+static pawl_status decide_restart(struct pw_edit *edit, struct pawl_error *error)
 {
-    (void)unused;
     (void)error;
     return pw_control_renew(edit, "restarted", (struct pw_kept){ 0 });
 }
@@ -171,96 +172,63 @@ static pw_edit_fn *decide_of(enum pawl_control control)
     return NULL;
 }
 
-static pawl_status control_now(pawl_engine *engine, enum pawl_control control, const char *workflow, const char *id,
-                               struct pawl_error *error)
+static pawl_status control(pawl_engine *engine, enum pawl_control what, const char *workflow, const char *id,
+                           struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
     struct pw_definition *definition;
-    struct controlling controlling = { .op = NULL };
-    pw_edit_fn *decide = decide_of(control);
+    struct controlling *controlling =
+        pw_request_new(sizeof *controlling, engine, controlling_end, error, answered, user);
+    if (controlling == NULL)
+        return PAWL_NOMEM;
     pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
-    if (status != PAWL_OK)
-        return status;
-    if (decide != NULL)
-        return pw_edit_run(engine, definition->name, pw_text_of(id), decide, /* user= */ NULL, error);
-    status = controlling_begin(&controlling, engine, control, definition->name, pw_text_of(id), error);
-    status = pw_request_run(&controlling.request, status);
-    if (controlling.request.unit.refusal == PW_REFUSED_REPAIR)
-        return pw_edit_run(engine, definition->name, pw_text_of(id), decide_resume, /* user= */ NULL, error);
-    return status;
+    if (status == PAWL_OK && (unsigned)what > PAWL_CONTROL_RETRY)
+        status = pw_error(error, PAWL_INVALID, "control %d is not one of enum pawl_control", (int)what);
+    pw_edit_fn *decide = decide_of(what);
+    if (status == PAWL_OK && decide != NULL)
+        pw_edit_init(&controlling->edit, definition->name, pw_text_of(id), decide);
+    else if (status == PAWL_OK)
+        status = controlling_begin(controlling, what, definition->name, pw_text_of(id));
+    return pw_request_go(&controlling->edit.request, status);
 }
 
 pawl_status pawl_pause(pawl_engine *engine, const char *workflow, const char *id, struct pawl_error *error)
 {
-    return control_now(engine, PAWL_CONTROL_PAUSE, workflow, id, error);
+    return control(engine, PAWL_CONTROL_PAUSE, workflow, id, error, NULL, NULL);
 }
 
 pawl_status pawl_resume(pawl_engine *engine, const char *workflow, const char *id, struct pawl_error *error)
 {
-    return control_now(engine, PAWL_CONTROL_RESUME, workflow, id, error);
+    return control(engine, PAWL_CONTROL_RESUME, workflow, id, error, NULL, NULL);
 }
 
 pawl_status pawl_terminate(pawl_engine *engine, const char *workflow, const char *id, struct pawl_error *error)
 {
-    return control_now(engine, PAWL_CONTROL_TERMINATE, workflow, id, error);
+    return control(engine, PAWL_CONTROL_TERMINATE, workflow, id, error, NULL, NULL);
 }
 
 pawl_status pawl_restart(pawl_engine *engine, const char *workflow, const char *id, struct pawl_error *error)
 {
-    return control_now(engine, PAWL_CONTROL_RESTART, workflow, id, error);
+    return control(engine, PAWL_CONTROL_RESTART, workflow, id, error, NULL, NULL);
 }
 
 pawl_status pawl_interrupt(pawl_engine *engine, const char *workflow, const char *id, struct pawl_error *error)
 {
-    return control_now(engine, PAWL_CONTROL_INTERRUPT, workflow, id, error);
+    return control(engine, PAWL_CONTROL_INTERRUPT, workflow, id, error, NULL, NULL);
 }
 
 pawl_status pawl_terminate_with_rollback(pawl_engine *engine, const char *workflow, const char *id,
                                          struct pawl_error *error)
 {
-    return control_now(engine, PAWL_CONTROL_ROLLBACK, workflow, id, error);
+    return control(engine, PAWL_CONTROL_ROLLBACK, workflow, id, error, NULL, NULL);
 }
 
 pawl_status pawl_retry(pawl_engine *engine, const char *workflow, const char *id, struct pawl_error *error)
 {
-    return control_now(engine, PAWL_CONTROL_RETRY, workflow, id, error);
+    return control(engine, PAWL_CONTROL_RETRY, workflow, id, error, NULL, NULL);
 }
 
-static void controlled(struct pw_unit *unit, void *user)
-{
-    struct controlling *controlling = user;
-    const struct pw_op_control *op = controlling->op;
-    struct pw_request *request = &controlling->request;
-    if (unit->refusal != PW_REFUSED_REPAIR) {
-        pw_request_finish(request);
-        return;
-    }
-    (void)request->end(request); /* which gives the place back */
-    pw_edit_start(request->engine, op->workflow, op->id, decide_resume, /* decide_user= */ NULL, request->error,
-                  request->answered, request->user);
-    pw_unit_clear(unit);
-    free(controlling);
-}
-
-void pawl_control_async(pawl_engine *engine, enum pawl_control control, const char *workflow, const char *id,
+void pawl_control_async(pawl_engine *engine, enum pawl_control what, const char *workflow, const char *id,
                         struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
-    struct pw_definition *definition;
-    pw_edit_fn *decide = decide_of(control);
-    pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
-    if (status == PAWL_OK && (unsigned)control > PAWL_CONTROL_RETRY)
-        status = pw_error(error, PAWL_INVALID, "control %d is not one of enum pawl_control", (int)control);
-    if (status != PAWL_OK) {
-        answered(user, status);
-        return;
-    }
-    if (decide != NULL) {
-        pw_edit_start(engine, definition->name, pw_text_of(id), decide, /* decide_user= */ NULL, error, answered, user);
-        return;
-    }
-    struct controlling *controlling = pw_request_new(sizeof *controlling, error, answered, user);
-    if (controlling == NULL)
-        return;
-    status = controlling_begin(controlling, engine, control, definition->name, pw_text_of(id), error);
-    controlling->request.unit.done = controlled;
-    pw_request_start(&controlling->request, status);
+    (void)control(engine, what, workflow, id, error, answered, user);
 }

@@ -18,6 +18,6 @@ pawl_status pw_control_renew(struct pw_edit *edit, const char *verb, struct pw_k
 pawl_status pw_repair_steps(struct pw_edit *edit, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* pawl_retry(), as an edit decides it. */
-pawl_status pw_repair_retry(struct pw_edit *edit, void *unused, struct pawl_error *error);
+pw_edit_fn pw_repair_retry;
 
 #endif

@@ -17,10 +17,8 @@
 static pawl_status check_instance(const struct pw_definition *definition, struct pw_text id, struct pw_text params,
                                   struct pawl_error *error)
 {
-    pawl_status status = pw_check_instance_id(id, error);
-    if (status == PAWL_OK)
-        status = pw_json_check(params, definition->limits.payload_bytes_max, "params", error);
-    return status;
+    PAWL_TRY(pw_check_instance_id(id, error));
+    return pw_json_check(params, definition->limits.payload_bytes_max, "params", error);
 }
 
 static struct pw_op *add_create_op(struct pw_unit *unit, struct pw_op_create create)
@@ -110,23 +108,17 @@ static pawl_status creation_end(struct pw_request *request)
 }
 
 /* Checks what was asked for and builds the unit. */
-static pawl_status creation_begin(struct creation *creation, pawl_engine *engine, pawl_scope *scope,
-                                  const char *workflow, const struct pawl_create_options *options,
-                                  struct pawl_instance *out_instance, struct pawl_error *error)
+static pawl_status creation_begin(struct creation *creation, pawl_scope *scope, const char *workflow,
+                                  const struct pawl_create_options *options, struct pawl_instance *out_instance)
 {
     struct pawl_create_options known = PAWL_CREATE_OPTIONS_INIT;
+    pawl_engine *engine = creation->request.engine;
+    struct pawl_error *error = creation->request.error;
     struct pw_definition *definition;
-    pw_request_init(&creation->request, engine, error, creation_end);
-    creation->request.reads_at_end = has_to_read;
-    pawl_status status = pw_check_workflow(engine, workflow, &definition, error);
-    if (status == PAWL_OK)
-        status = pw_check_answer(scope, out_instance, "out_instance", error);
-    if (status == PAWL_OK)
-        status = pw_check_options(options, &known, sizeof known, error);
-    if (status == PAWL_OK)
-        status = pw_check_creatable(definition, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_check_workflow(engine, workflow, &definition, error));
+    PAWL_TRY(pw_check_answer(scope, out_instance, "out_instance", error));
+    PAWL_TRY(pw_check_options(options, &known, sizeof known, error));
+    PAWL_TRY(pw_check_creatable(definition, error));
     if (known.id == NULL) {
         pw_engine_make_id(engine, creation->generated);
         known.id = creation->generated;
@@ -138,9 +130,7 @@ static pawl_status creation_begin(struct creation *creation, pawl_engine *engine
     creation->scope = scope;
     creation->return_existing = known.return_existing;
     creation->out_instance = out_instance;
-    status = check_instance(definition, create.id, create.params, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(check_instance(definition, create.id, create.params, error));
     struct pw_op *op = add_create_op(&creation->request.unit, create);
     if (op == NULL || !prepare_answer(scope, &create, &creation->instance))
         return pw_error_plain(error, PAWL_NOMEM);
@@ -149,23 +139,29 @@ static pawl_status creation_begin(struct creation *creation, pawl_engine *engine
     return PAWL_OK;
 }
 
+static pawl_status create(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                          const struct pawl_create_options *options, struct pawl_instance *out_instance,
+                          struct pawl_error *error, pawl_answered_fn *answered, void *user)
+{
+    struct creation *creation = pw_request_new(sizeof *creation, engine, creation_end, error, answered, user);
+    if (creation == NULL)
+        return PAWL_NOMEM;
+    creation->request.reads_at_end = has_to_read;
+    return pw_request_go(&creation->request, creation_begin(creation, scope, workflow, options, out_instance));
+}
+
 pawl_status pawl_create(pawl_engine *engine, pawl_scope *scope, const char *workflow,
                         const struct pawl_create_options *options, struct pawl_instance *out_instance,
                         struct pawl_error *error)
 {
-    struct creation creation = { .op = NULL };
-    return pw_request_run(&creation.request,
-                          creation_begin(&creation, engine, scope, workflow, options, out_instance, error));
+    return create(engine, scope, workflow, options, out_instance, error, NULL, NULL);
 }
 
 void pawl_create_async(pawl_engine *engine, pawl_scope *scope, const char *workflow,
                        const struct pawl_create_options *options, struct pawl_instance *out_instance,
                        struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
-    struct creation *creation = pw_request_new(sizeof *creation, error, answered, user);
-    if (creation != NULL)
-        pw_request_start(&creation->request,
-                         creation_begin(creation, engine, scope, workflow, options, out_instance, error));
+    (void)create(engine, scope, workflow, options, out_instance, error, answered, user);
 }
 
 static pawl_status check_batch(const struct pw_definition *definition, const struct pawl_batch_item *items,
@@ -237,63 +233,53 @@ static pawl_status batch_end(struct pw_request *request)
     return PAWL_OK;
 }
 
-static pawl_status batch_begin(struct batch *batch, pawl_engine *engine, pawl_scope *scope, const char *workflow,
-                               const struct pawl_batch_item *items, size_t count, struct pawl_instance **out_instances,
-                               size_t *out_count, struct pawl_error *error)
+static pawl_status batch_begin(struct batch *batch, pawl_scope *scope, const char *workflow,
+                               const struct pawl_batch_item *items, size_t count)
 {
-    struct pw_definition *definition;
-    pw_request_init(&batch->request, engine, error, batch_end);
-    pawl_status status = pw_check_workflow(engine, workflow, &definition, error);
-    if (status == PAWL_OK)
-        status = pw_check_given(scope, "scope", error);
-    if (status == PAWL_OK && count > 0)
-        status = pw_check_given(items, "items", error);
-    if (status == PAWL_OK)
-        status = pw_check_given(out_instances, "out_instances", error);
-    if (status == PAWL_OK)
-        status = pw_check_given(out_count, "out_count", error);
-    if (status == PAWL_OK)
-        status = pw_check_creatable(definition, error);
-    if (status == PAWL_OK)
-        status = check_batch(definition, items, count, error);
-    if (status != PAWL_OK)
-        return status;
-    batch->out_instances = out_instances;
-    batch->out_count = out_count;
-    batch->instances = pw_scope_take(scope, count * sizeof *batch->instances + 1); /* not NULL for none */
+    pawl_engine *engine = batch->request.engine;
+    struct pawl_error *error = batch->request.error;
     struct pw_unit *unit = &batch->request.unit;
-    status =
-        batch->instances != NULL ? build_batch(scope, definition, items, count, unit, batch->instances) : PAWL_NOMEM;
-    if (status != PAWL_OK)
-        return pw_error_plain(error, status);
+    struct pw_definition *definition;
+    PAWL_TRY(pw_check_workflow(engine, workflow, &definition, error));
+    PAWL_TRY(pw_check_given(scope, "scope", error));
+    if (count > 0)
+        PAWL_TRY(pw_check_given(items, "items", error));
+    PAWL_TRY(pw_check_given(batch->out_instances, "out_instances", error));
+    PAWL_TRY(pw_check_given(batch->out_count, "out_count", error));
+    PAWL_TRY(pw_check_creatable(definition, error));
+    PAWL_TRY(check_batch(definition, items, count, error));
+    batch->instances = pw_scope_take(scope, count * sizeof *batch->instances + 1); /* not NULL for none */
+    if (batch->instances == NULL || build_batch(scope, definition, items, count, unit, batch->instances) != PAWL_OK)
+        return pw_error_plain(error, PAWL_NOMEM);
     for (struct pw_op *op = unit->first; op != NULL; op = op->next)
         reserve(engine, &op->as.create);
     return PAWL_OK;
+}
+
+static pawl_status create_batch(pawl_engine *engine, pawl_scope *scope, const char *workflow,
+                                const struct pawl_batch_item *items, size_t count, struct pawl_instance **out_instances,
+                                size_t *out_count, struct pawl_error *error, pawl_answered_fn *answered, void *user)
+{
+    struct batch *batch = pw_request_new(sizeof *batch, engine, batch_end, error, answered, user);
+    if (batch == NULL)
+        return PAWL_NOMEM;
+    batch->out_instances = out_instances;
+    batch->out_count = out_count;
+    return pw_request_go(&batch->request, batch_begin(batch, scope, workflow, items, count));
 }
 
 pawl_status pawl_create_batch(pawl_engine *engine, pawl_scope *scope, const char *workflow,
                               const struct pawl_batch_item *items, size_t count, struct pawl_instance **out_instances,
                               size_t *out_count, struct pawl_error *error)
 {
-    struct batch batch = { .instances = NULL };
-    pawl_status status = batch_begin(&batch, engine, scope, workflow, items, count, out_instances, out_count, error);
-    if (status == PAWL_OK && count == 0)
-        return batch_end(&batch.request);
-    return pw_request_run(&batch.request, status);
+    return create_batch(engine, scope, workflow, items, count, out_instances, out_count, error, NULL, NULL);
 }
 
 void pawl_create_batch_async(pawl_engine *engine, pawl_scope *scope, const char *workflow,
                              const struct pawl_batch_item *items, size_t count, struct pawl_instance **out_instances,
                              size_t *out_count, struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
-    struct batch *batch = pw_request_new(sizeof *batch, error, answered, user);
-    if (batch == NULL)
-        return;
-    pawl_status status = batch_begin(batch, engine, scope, workflow, items, count, out_instances, out_count, error);
-    if (status == PAWL_OK && count == 0)
-        pw_request_finish(&batch->request); /* there is nothing to commit */
-    else
-        pw_request_start(&batch->request, status);
+    (void)create_batch(engine, scope, workflow, items, count, out_instances, out_count, error, answered, user);
 }
 
 /* ---- In somebody else's unit ----------------------------------------------------------------------------------- */
@@ -307,14 +293,11 @@ static pawl_status check_made(pawl_engine *engine, const struct pw_link *link, s
         pawl_status status = pw_is_job_workflow(workflow) ? PAWL_OK : PAWL_INVALID_FUNCTION_NAME;
         return status == PAWL_OK ? pw_function_check(workflow.data + 1, error) : pw_error_plain(error, status);
     }
-    pawl_status status = pw_check_workflow(engine, workflow.data, &definition, error);
-    if (status == PAWL_OK)
-        status = pw_check_creatable(definition, error);
-    if (status == PAWL_OK && id.data != NULL)
-        status = pw_check_instance_id(id, error);
-    if (status == PAWL_OK)
-        status = pw_json_check(params, definition->limits.payload_bytes_max, "params", error);
-    return status;
+    PAWL_TRY(pw_check_workflow(engine, workflow.data, &definition, error));
+    PAWL_TRY(pw_check_creatable(definition, error));
+    if (id.data != NULL)
+        PAWL_TRY(pw_check_instance_id(id, error));
+    return pw_json_check(params, definition->limits.payload_bytes_max, "params", error);
 }
 
 pawl_status pw_service_add_create(pawl_engine *engine, struct pw_unit *unit, const struct pw_link *link,
@@ -322,9 +305,7 @@ pawl_status pw_service_add_create(pawl_engine *engine, struct pw_unit *unit, con
                                   struct pawl_error *error)
 {
     static const struct pw_link none = { .relation = PW_RELATION_NONE };
-    pawl_status status = check_made(engine, link != NULL ? link : &none, workflow, id, params, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(check_made(engine, link != NULL ? link : &none, workflow, id, params, error));
     if (id.data == NULL) {
         char *generated = pw_arena_take(&unit->arena, PW_ID_SIZE);
         if (generated == NULL)

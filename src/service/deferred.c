@@ -4,11 +4,11 @@
  * that it waits for; completing it is that event, with an id that the run can have only once.  So the first completion
  * wins, whoever else tries at the same instant, and it may come before the run waits. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "service/answers.h"
+#include "service/check.h"
 #include "service/edit.h"
 #include "service/rows.h"
 #include "service/service.h"
@@ -56,17 +56,13 @@ static bool read_token(const char *text, struct token *token)
 
 /* A completion under way. */
 struct completion {
-    pawl_engine *engine;
+    struct pw_edit edit;
     struct token token;
     struct pawl_outcome outcome;
-    bool was_held;              /* a turn was under way, which may have ended the step before this is recorded */
-    bool looks_first;           /* the event is in the store: is it this one, and did it come in time? */
-    bool is_paused;             /* the run was, or was asked to be, when it was read last */
-    bool *out_is_paused;        /* or NULL */
-    struct pawl_error inner;    /* of a try that may be followed by another */
-    struct pawl_error *error;   /* the caller's, or NULL */
-    pawl_answered_fn *answered; /* NULL: somebody waits */
-    void *user;
+    bool was_held;       /* a turn was under way, which may have ended the step before this is recorded */
+    bool looks_first;    /* the event is in the store: is it this one, and did it come in time? */
+    bool is_paused;      /* the run was, or was asked to be, when it was read last */
+    bool *out_is_paused; /* or NULL */
 };
 
 /* Says nothing about what there is, to whoever guesses. */
@@ -78,17 +74,16 @@ static pawl_status refuse_token(struct pawl_error *error)
 /* ---- What to record -------------------------------------------------------------------------------------------- */
 
 /* The event that this completion is. */
-static pawl_status make_event(struct pw_edit *edit, const struct completion *completion, const struct pw_step_row *step,
-                              struct pw_op_event *event)
+static pawl_status make_event(struct completion *completion, const struct pw_step_row *step, struct pw_op_event *event)
 {
     const struct pawl_outcome *outcome = &completion->outcome;
-    struct pw_arena *arena = edit->arena;
+    struct pw_arena *arena = &completion->edit.request.unit.arena;
     char *id = pw_arena_take(arena, strlen(PW_DEFERRED_TYPE) + step->name.size + 1);
     if (id == NULL)
         return PAWL_NOMEM;
     memcpy(id, PW_DEFERRED_TYPE, strlen(PW_DEFERRED_TYPE));
     memcpy(id + strlen(PW_DEFERRED_TYPE), step->name.data, step->name.size + 1);
-    *event = (struct pw_op_event){ .instance = edit->instance.key,
+    *event = (struct pw_op_event){ .instance = completion->edit.instance.key,
                                    .run = completion->token.run,
                                    .id = pw_text_of(id),
                                    .type = step->wait_event_type,
@@ -101,18 +96,13 @@ static pawl_status make_event(struct pw_edit *edit, const struct completion *com
 }
 
 /* The step's row, if the token is the step's. */
-static pawl_status find_step(struct pw_edit *edit, const struct token *token, struct pw_step_row *out_step,
-                             struct pawl_error *error)
+static pawl_status find_step(const pawl_engine *engine, struct pw_arena *arena, int64_t instance,
+                             const struct token *token, struct pw_step_row *out_step, struct pawl_error *error)
 {
-    struct pw_store *store = edit->engine->store;
-    struct pw_history_query query = {
-        .instance = edit->instance.key, .run = token->run, .after_seq = token->seq - 1, .max = 1
-    };
+    struct pw_history_query query = { .instance = instance, .run = token->run, .after_seq = token->seq - 1, .max = 1 };
     struct pw_step_row *rows = NULL;
     size_t count = 0;
-    pawl_status status = pw_read_steps(store, edit->arena, &query, &rows, &count, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_read_steps(engine->store, arena, &query, &rows, &count, error));
     if (count == 0 || rows->seq != token->seq || rows->kind != PAWL_STEP_DEFERRED ||
         !pw_text_begins_with(rows->wait_event_type, PW_DEFERRED_TYPE))
         return refuse_token(error);
@@ -142,11 +132,11 @@ pawl_status pawl_deferred_check(pawl_engine *engine, const char *token, struct p
     if (!read_token(token, &parts))
         return refuse_token(error);
     struct pw_arena arena = { 0 };
-    struct pw_edit edit = { .engine = engine, .arena = &arena };
+    struct pw_instance instance;
     pawl_status status =
-        pw_rows_read(engine, &arena, pw_text_of(parts.workflow), pw_text_of(parts.id), &edit.instance, error);
+        pw_rows_read(engine, &arena, pw_text_of(parts.workflow), pw_text_of(parts.id), &instance, error);
     if (status == PAWL_OK)
-        status = find_step(&edit, &parts, &step, error);
+        status = find_step(engine, &arena, instance.key, &parts, &step, error);
     pw_arena_clear(&arena);
     return status == PAWL_INSTANCE_NOT_FOUND ? refuse_token(error) : status;
 }
@@ -163,11 +153,9 @@ static pawl_status judge(struct pw_edit *edit, const struct pw_step_row *step, c
 {
     struct pw_event_row recorded;
     bool found;
-    struct pw_store *store = edit->engine->store;
-    pawl_status status =
-        pw_read_event(store, edit->arena, edit->instance.key, event->run, event->id, &recorded, &found, error);
-    if (status != PAWL_OK)
-        return status;
+    struct pw_store *store = edit->request.engine->store;
+    PAWL_TRY(pw_read_event(store, &edit->request.unit.arena, edit->instance.key, event->run, event->id, &recorded,
+                           &found, error));
     /* One that came while its branch had not lost yet was acknowledged: that stays true. */
     bool has_failed = pw_step_state(step) == PAWL_STATE_FAILED;
     bool is_late = found && has_failed && recorded.consumed_by.size == 0;
@@ -185,22 +173,20 @@ static pawl_status judge(struct pw_edit *edit, const struct pw_step_row *step, c
                     step->error_name.data != NULL ? step->error_name.data : "nobody waits for it");
 }
 
-static pawl_status decide_completion(struct pw_edit *edit, void *user, struct pawl_error *error)
+static pawl_status decide_completion(struct pw_edit *edit, struct pawl_error *error)
 {
-    struct completion *completion = user;
+    struct completion *completion = (struct completion *)edit;
+    struct pw_unit *unit = &edit->request.unit;
     const struct pw_task *task = &edit->instance.task;
     bool is_over = !edit->instance.has_task || edit->instance.run != completion->token.run;
     struct pw_step_row step = { 0 };
     struct pw_op_event event;
     completion->is_paused = !is_over && (task->status == PW_TASK_PAUSED || task->pause_requested);
-    pawl_status status = find_step(edit, &completion->token, &step, error);
-    if (status == PAWL_OK)
-        status = make_event(edit, completion, &step, &event);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(find_step(edit->request.engine, &unit->arena, edit->instance.key, &completion->token, &step, error));
+    PAWL_TRY(make_event(completion, &step, &event));
     if (is_over || completion->looks_first || step.status != PAWL_STEP_WAITING)
         return judge(edit, &step, &event, is_over, error);
-    struct pw_op *op = pw_unit_add(edit->unit, PW_OP_EVENT);
+    struct pw_op *op = pw_unit_add(unit, PW_OP_EVENT);
     if (op == NULL)
         return PAWL_NOMEM;
     op->as.event = event;
@@ -210,62 +196,60 @@ static pawl_status decide_completion(struct pw_edit *edit, void *user, struct pa
 
 /* ---- The calls ------------------------------------------------------------------------------------------------- */
 
-static pawl_status completion_init(struct completion *completion, pawl_engine *engine, const char *token,
-                                   const struct pawl_outcome *outcome, struct pawl_error *error)
+/* True: somebody was first, or may have been, and it has to be seen who. */
+static bool wants_another_look(const struct completion *completion, pawl_status status)
 {
-    *completion = (struct completion){ .engine = engine, .error = error };
-    if (engine == NULL || token == NULL)
-        return pw_error(error, PAWL_INVALID, "%s is missing (NULL)", engine == NULL ? "engine" : "token");
-    if (!read_token(token, &completion->token))
-        return refuse_token(error);
-    const struct pw_definition *definition = pw_engine_find(engine, pw_text_of(completion->token.workflow));
-    int64_t size_max = definition != NULL ? definition->limits.payload_bytes_max : engine->limits.payload_bytes_max;
-    pawl_status status = pw_outcome_check(outcome, size_max, error);
-    if (status == PAWL_OK)
-        completion->outcome = *outcome;
+    bool is_open = status == PAWL_INSTANCE_ID_ALREADY_EXISTS || (status == PAWL_OK && completion->was_held);
+    return is_open && !completion->looks_first;
+}
+
+static pawl_status completion_ended(struct pw_edit *edit, pawl_status status)
+{
+    struct completion *completion = (struct completion *)edit;
+    if (wants_another_look(completion, status)) {
+        completion->looks_first = edit->request.again = true;
+        edit->conflicts = 0;
+        return PAWL_OK;
+    }
+    if (status == PAWL_INSTANCE_NOT_FOUND)
+        return refuse_token(&edit->error);
+    if (status == PAWL_OK && completion->out_is_paused != NULL)
+        *completion->out_is_paused = completion->is_paused;
     return status;
 }
 
-/* True: somebody was first, or may have been, and it has to be seen who. */
-static bool wants_another_look(struct completion *completion, pawl_status status)
+static pawl_status completion_begin(struct completion *completion, pawl_engine *engine, const char *token,
+                                    const struct pawl_outcome *outcome, struct pawl_error *error)
 {
-    bool is_open = status == PAWL_INSTANCE_ID_ALREADY_EXISTS || (status == PAWL_OK && completion->was_held);
-    if (!is_open || completion->looks_first)
-        return false;
-    completion->looks_first = true;
-    return true;
-}
-
-static pawl_status completion_end(struct completion *completion, pawl_status status)
-{
-    if (status == PAWL_INSTANCE_NOT_FOUND)
-        return refuse_token(completion->error);
-    if (status != PAWL_OK)
-        return pw_edit_report(completion->error, status, &completion->inner);
-    if (completion->out_is_paused != NULL)
-        *completion->out_is_paused = completion->is_paused;
+    PAWL_TRY(pw_check_given(engine, "engine", error));
+    PAWL_TRY(pw_check_given(token, "token", error));
+    if (!read_token(token, &completion->token))
+        return refuse_token(error);
+    struct pw_text workflow = pw_text_of(completion->token.workflow);
+    const struct pw_definition *definition = pw_engine_find(engine, workflow);
+    int64_t size_max = definition != NULL ? definition->limits.payload_bytes_max : engine->limits.payload_bytes_max;
+    PAWL_TRY(pw_outcome_check(outcome, size_max, error));
+    completion->outcome = *outcome;
+    pw_edit_init(&completion->edit, workflow, pw_text_of(completion->token.id), decide_completion);
+    completion->edit.ended = completion_ended;
     return PAWL_OK;
 }
 
 static pawl_status settle(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
-                          struct pawl_error *error)
+                          bool *out_is_paused, struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
-    struct completion completion;
-    pawl_status status = completion_init(&completion, engine, token, outcome, error);
-    if (status != PAWL_OK)
-        return status;
-    do
-        status = pw_edit_run(engine, pw_text_of(completion.token.workflow), pw_text_of(completion.token.id),
-                             decide_completion, &completion, &completion.inner);
-    while (wants_another_look(&completion, status));
-    return completion_end(&completion, status);
+    struct completion *completion = pw_request_new(sizeof *completion, engine, /* end= */ NULL, error, answered, user);
+    if (completion == NULL)
+        return PAWL_NOMEM;
+    completion->out_is_paused = out_is_paused;
+    return pw_request_go(&completion->edit.request, completion_begin(completion, engine, token, outcome, error));
 }
 
 pawl_status pawl_deferred_succeed(pawl_engine *engine, const char *token, const char *result_json,
                                   struct pawl_error *error)
 {
     const struct pawl_outcome outcome = { .result_json = result_json };
-    return settle(engine, token, &outcome, error);
+    return settle(engine, token, &outcome, NULL, error, NULL, NULL);
 }
 
 pawl_status pawl_deferred_fail(pawl_engine *engine, const char *token, const char *error_name,
@@ -273,44 +257,11 @@ pawl_status pawl_deferred_fail(pawl_engine *engine, const char *token, const cha
 {
     const struct pawl_outcome outcome = { .error_name = error_name != NULL ? error_name : "",
                                           .error_message = error_message };
-    return settle(engine, token, &outcome, error);
-}
-
-static void completed(void *user, pawl_status status);
-
-static void completion_go(struct completion *completion)
-{
-    pw_edit_start(completion->engine, pw_text_of(completion->token.workflow), pw_text_of(completion->token.id),
-                  decide_completion, completion, &completion->inner, completed, completion);
-}
-
-static void completed(void *user, pawl_status status)
-{
-    struct completion *completion = user;
-    if (wants_another_look(completion, status)) {
-        completion_go(completion);
-        return;
-    }
-    pawl_answered_fn *answered = completion->answered;
-    void *answered_user = completion->user;
-    status = completion_end(completion, status);
-    free(completion);
-    answered(answered_user, status);
+    return settle(engine, token, &outcome, NULL, error, NULL, NULL);
 }
 
 void pawl_deferred_settle_async(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
                                 bool *out_is_paused, struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
-    struct completion *completion = malloc(sizeof *completion);
-    pawl_status status = completion != NULL ? completion_init(completion, engine, token, outcome, error)
-                                            : pw_error_plain(error, PAWL_NOMEM);
-    if (status != PAWL_OK) {
-        free(completion);
-        answered(user, status);
-        return;
-    }
-    completion->out_is_paused = out_is_paused;
-    completion->answered = answered;
-    completion->user = user;
-    completion_go(completion);
+    (void)settle(engine, token, outcome, out_is_paused, error, answered, user);
 }

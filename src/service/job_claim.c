@@ -5,40 +5,31 @@
  * neither keeps the other waiting for ever.  No more jobs are claimed than a page holds, in bytes of their params: it ends behind the
  * one with which that is reached.  What was claimed is then read, all jobs at once and then all their parents; what
  * cannot be given out is left to its lease. */
-#include <stdlib.h>
-
 #include "base/error.h"
 #include "base/limits.h"
 #include "engine/functions.h"
 #include "service/check.h"
-#include "service/edit.h"
 #include "service/jobs.h"
+#include "service/request.h"
 #include "service/rows.h"
 #include "value/value.h"
 
 /* A claim under way. */
 struct claiming {
-    pawl_engine *engine;
+    struct pw_request request; /* a unit for each limited function, and one for the others */
     pawl_scope *scope;
     const struct pawl_job **out_jobs;
     size_t *out_count;
-    struct pawl_error *error;
-    pawl_answered_fn *answered; /* NULL: somebody waits */
-    void *user;
 
-    struct pw_arena arena;
     int64_t lease_ms;
     int64_t owner;                                  /* of this claim alone */
     struct pw_text functions[PW_JOB_FUNCTIONS_MAX]; /* as workflows; the limited ones before the others */
     size_t function_count, limited_count, asked_count;
     size_t limits[PW_JOB_FUNCTIONS_MAX];
-    struct pw_unit unit;
     struct pw_op_claim *claim; /* in the unit */
     int64_t keys[PW_JOB_CLAIM_MAX], parents[PW_JOB_CLAIM_MAX];
     int64_t epochs[PW_JOB_CLAIM_MAX];
     size_t max, claimed, bytes;
-    pawl_status status;    /* so far */
-    struct pw_chore chore; /* what follows a commit */
 };
 
 /* ---- What to claim --------------------------------------------------------------------------------------------- */
@@ -57,14 +48,12 @@ static pawl_status add_function(struct claiming *claiming, const char *function,
 {
     char buffer[PW_JOB_WORKFLOW_SIZE];
     struct pw_text workflow;
-    pawl_status status = pw_function_check(function, error);
-    if (status != PAWL_OK)
-        return status;
-    if (!pw_arena_text(&claiming->arena, pw_function_workflow(function, buffer), &workflow))
+    PAWL_TRY(pw_function_check(function, error));
+    if (!pw_arena_text(&claiming->request.arena, pw_function_workflow(function, buffer), &workflow))
         return pw_error_plain(error, PAWL_NOMEM);
     if (is_known(claiming, workflow))
         return PAWL_OK;
-    size_t at = claiming->function_count++, limit = pw_function_limit(claiming->engine, workflow);
+    size_t at = claiming->function_count++, limit = pw_function_limit(claiming->request.engine, workflow);
     if (limit > 0) { /* changes places with the first that is not */
         claiming->functions[at] = claiming->functions[claiming->limited_count];
         at = claiming->limited_count++;
@@ -84,63 +73,40 @@ static pawl_status check_options(struct claiming *claiming, const struct pawl_cl
         return pw_error(error, PAWL_INVALID, "max %d is out of range; it is 1 to %d, or 0 for 1", (int)options->max,
                         PW_JOB_CLAIM_MAX);
     claiming->max = options->max == 0 ? 1 : (size_t)options->max;
-    pawl_status status = pw_check_given(options->functions, "functions", error);
-    if (status == PAWL_OK)
-        status = pw_job_check_lease(options->lease_ms, &claiming->lease_ms, error);
-    for (size_t i = 0; status == PAWL_OK && i < options->function_count; i++)
-        status = add_function(claiming, options->functions[i], error);
-    return status;
+    PAWL_TRY(pw_check_given(options->functions, "functions", error));
+    PAWL_TRY(pw_job_check_lease(options->lease_ms, &claiming->lease_ms, error));
+    for (size_t i = 0; i < options->function_count; i++)
+        PAWL_TRY(add_function(claiming, options->functions[i], error));
+    return PAWL_OK;
 }
 
-static pawl_status claiming_init(struct claiming *claiming, pawl_engine *engine, pawl_scope *scope,
-                                 const struct pawl_claim_options *options, const struct pawl_job **out_jobs,
-                                 size_t *out_count, struct pawl_error *error)
+static pawl_status claiming_check(struct claiming *claiming, const struct pawl_claim_options *options)
 {
     struct pawl_claim_options known = PAWL_CLAIM_OPTIONS_INIT;
-    *claiming = (struct claiming){ .engine = engine, .scope = scope, .error = error };
-    claiming->out_jobs = out_jobs;
-    claiming->out_count = out_count;
-    pawl_status status = pw_check_given(engine, "engine", error);
-    if (status == PAWL_OK)
-        status = pw_check_given(scope, "scope", error);
-    if (status == PAWL_OK)
-        status = pw_check_given(out_jobs, "out_jobs", error);
-    if (status == PAWL_OK)
-        status = pw_check_given(out_count, "out_count", error);
-    if (status == PAWL_OK)
-        status = pw_check_options(options, &known, sizeof known, error);
-    if (status == PAWL_OK)
-        status = check_options(claiming, &known, error);
-    if (status == PAWL_OK)
-        status = pw_schema_check(&engine->schema, error);
-    if (status == PAWL_OK)
-        claiming->owner = -pw_engine_make_owner(engine);
-    return status;
-}
-
-static void claiming_clear(struct claiming *claiming)
-{
-    pw_unit_clear(&claiming->unit);
-    pw_arena_clear(&claiming->arena);
+    pawl_engine *engine = claiming->request.engine;
+    struct pawl_error *error = claiming->request.error;
+    PAWL_TRY(pw_check_given(engine, "engine", error));
+    PAWL_TRY(pw_check_given(claiming->scope, "scope", error));
+    PAWL_TRY(pw_check_given(claiming->out_jobs, "out_jobs", error));
+    PAWL_TRY(pw_check_given(claiming->out_count, "out_count", error));
+    PAWL_TRY(pw_check_options(options, &known, sizeof known, error));
+    PAWL_TRY(check_options(claiming, &known, error));
+    PAWL_TRY(pw_schema_check(&engine->schema, error));
+    claiming->owner = -pw_engine_make_owner(engine);
+    return PAWL_OK;
 }
 
 /* ---- Claiming -------------------------------------------------------------------------------------------------- */
 
-/* Builds the next unit.  False: there is no need for another. */
-static bool claiming_next(struct claiming *claiming, pawl_status *out_status)
+/* Builds the next unit. */
+static pawl_status claiming_begin(struct pw_request *request)
 {
+    struct claiming *claiming = (struct claiming *)request;
     size_t at = claiming->asked_count;
-    if (*out_status != PAWL_OK || claiming->claimed == claiming->max || at == claiming->function_count ||
-        claiming->bytes >= PW_PAGE_BYTES_DEFAULT)
-        return false;
-    pw_unit_clear(&claiming->unit);
-    pw_unit_init(&claiming->unit);
-    struct pw_op *op = pw_unit_add(&claiming->unit, PW_OP_CLAIM);
-    if (op == NULL) {
-        *out_status = pw_error_plain(claiming->error, PAWL_NOMEM);
-        return false;
-    }
     bool is_limited = at < claiming->limited_count;
+    struct pw_op *op = pw_unit_add(&request->unit, PW_OP_CLAIM);
+    if (op == NULL)
+        return pw_error_plain(request->error, PAWL_NOMEM);
     op->as.claim = (struct pw_op_claim){ .workflows = &claiming->functions[at],
                                          .workflow_count = is_limited ? 1 : claiming->function_count - at,
                                          .max = claiming->max - claiming->claimed,
@@ -150,16 +116,12 @@ static bool claiming_next(struct claiming *claiming, pawl_status *out_status)
                                          .lease_ms = claiming->lease_ms };
     claiming->asked_count += op->as.claim.workflow_count;
     claiming->claim = &op->as.claim;
-    return true;
+    return PAWL_OK;
 }
 
-/* What was claimed by one unit.  Trouble after the first job was claimed is forgiven. */
-static pawl_status claiming_collect(struct claiming *claiming)
+/* What was claimed by one unit.  True: there is need for another. */
+static bool claiming_collect(struct claiming *claiming)
 {
-    if (claiming->unit.status != PAWL_OK && claiming->claimed > 0)
-        claiming->asked_count = claiming->function_count;
-    else if (claiming->unit.status != PAWL_OK)
-        return pw_edit_report(claiming->error, claiming->unit.status, &claiming->unit.error);
     claiming->bytes += claiming->claim->bytes;
     for (size_t i = 0; i < claiming->claim->claim_count && claiming->claimed < claiming->max; i++) {
         const struct pw_claim *claim = &claiming->claim->claims[i];
@@ -167,7 +129,8 @@ static pawl_status claiming_collect(struct claiming *claiming)
         claiming->parents[claiming->claimed] = claim->link.parent;
         claiming->epochs[claiming->claimed++] = claim->fence.epoch;
     }
-    return PAWL_OK;
+    return claiming->claimed < claiming->max && claiming->asked_count < claiming->function_count &&
+           claiming->bytes < PW_PAGE_BYTES_DEFAULT;
 }
 
 /* ---- The answer ------------------------------------------------------------------------------------------------ */
@@ -199,102 +162,87 @@ static pawl_status give_job(const struct claiming *claiming, size_t at, const st
     bool is_ours =
         row->key != 0 && row->has_task && row->task.epoch == claiming->epochs[at] && row->task.owner == claiming->owner;
     *out_given = is_ours && parent->key != 0 && pw_job_order_read(row->params, &order) &&
-                 pw_job_deadline(row, &order) > pawl_now_ms(claiming->engine);
+                 pw_job_deadline(row, &order) > pawl_now_ms(claiming->request.engine);
     return *out_given ? fill_job(claiming->scope, row, parent, &order, job) : PAWL_OK;
 }
 
 /* The jobs that were claimed, and whose they are. */
 static pawl_status read_jobs(struct claiming *claiming, struct pw_instance **out_rows, struct pw_instance **out_parents)
 {
-    struct pw_store *store = claiming->engine->store;
+    struct pw_request *request = &claiming->request;
+    struct pw_store *store = request->engine->store;
     const struct pw_instances_wanted jobs = { .keys = claiming->keys, .count = claiming->claimed };
     const struct pw_instances_wanted parents = { .keys = claiming->parents, .count = claiming->claimed };
-    pawl_status status = pw_read_instances(store, &claiming->arena, &jobs, out_rows, claiming->error);
-    if (status == PAWL_OK)
-        status = pw_read_instances(store, &claiming->arena, &parents, out_parents, claiming->error);
-    return status;
+    PAWL_TRY(pw_read_instances(store, &request->arena, &jobs, out_rows, request->error));
+    return pw_read_instances(store, &request->arena, &parents, out_parents, request->error);
 }
 
-static pawl_status claiming_end(struct claiming *claiming, pawl_status status)
+static pawl_status give_jobs(struct claiming *claiming)
 {
     struct pw_instance *rows = NULL, *parents = NULL;
     size_t count = 0;
-    if (status == PAWL_OK && claiming->claimed > 0)
-        status = read_jobs(claiming, &rows, &parents);
-    if (status != PAWL_OK)
-        return status;
+    pawl_status status = PAWL_OK;
+    if (claiming->claimed > 0)
+        PAWL_TRY(read_jobs(claiming, &rows, &parents));
     struct pawl_job *jobs =
         pw_scope_take(claiming->scope, claiming->claimed * sizeof *jobs + 1); /* not NULL for none */
     if (jobs == NULL)
-        return pw_error_plain(claiming->error, PAWL_NOMEM);
+        return pw_error_plain(claiming->request.error, PAWL_NOMEM);
     for (size_t i = 0; status == PAWL_OK && i < claiming->claimed; i++) {
         bool given;
         status = give_job(claiming, i, &rows[i], &parents[i], &jobs[count], &given);
         count += given && status == PAWL_OK;
     }
     if (status != PAWL_OK && count == 0)
-        return pw_error_plain(claiming->error, status);
+        return pw_error_plain(claiming->request.error, status);
     *claiming->out_jobs = jobs;
     *claiming->out_count = count;
     return PAWL_OK;
 }
 
+/* Trouble after the first job was claimed is forgiven. */
+static pawl_status claiming_end(struct pw_request *request)
+{
+    struct claiming *claiming = (struct claiming *)request;
+    bool is_applied = request->unit.status == PAWL_OK;
+    if (!is_applied && claiming->claimed == 0)
+        return pw_request_report(request);
+    request->again = is_applied && claiming_collect(claiming);
+    return request->again ? PAWL_OK : give_jobs(claiming);
+}
+
+static bool reads_at_end(const struct pw_request *request)
+{
+    (void)request;
+    return true;
+}
+
 /* ---- The calls ------------------------------------------------------------------------------------------------- */
+
+static pawl_status claim(pawl_engine *engine, pawl_scope *scope, const struct pawl_claim_options *options,
+                         const struct pawl_job **out_jobs, size_t *out_count, struct pawl_error *error,
+                         pawl_answered_fn *answered, void *user)
+{
+    struct claiming *claiming = pw_request_new(sizeof *claiming, engine, claiming_end, error, answered, user);
+    if (claiming == NULL)
+        return PAWL_NOMEM;
+    claiming->request.begin = claiming_begin;
+    claiming->request.reads_at_end = reads_at_end;
+    claiming->scope = scope;
+    claiming->out_jobs = out_jobs;
+    claiming->out_count = out_count;
+    return pw_request_go(&claiming->request, claiming_check(claiming, options));
+}
 
 pawl_status pawl_job_claim(pawl_engine *engine, pawl_scope *scope, const struct pawl_claim_options *options,
                            const struct pawl_job **out_jobs, size_t *out_count, struct pawl_error *error)
 {
-    struct claiming claiming;
-    pawl_status status = claiming_init(&claiming, engine, scope, options, out_jobs, out_count, error);
-    while (claiming_next(&claiming, &status)) {
-        (void)pw_engine_run(engine, &claiming.unit);
-        status = claiming_collect(&claiming);
-    }
-    status = claiming_end(&claiming, status);
-    claiming_clear(&claiming);
-    return status;
-}
-
-static void claiming_committed(struct pw_unit *unit, void *user);
-
-static void claiming_go(void *user)
-{
-    struct claiming *claiming = user;
-    if (claiming_next(claiming, &claiming->status)) {
-        claiming->unit.done = claiming_committed;
-        claiming->unit.user = claiming;
-        pw_engine_send(claiming->engine, &claiming->unit);
-        return;
-    }
-    pawl_answered_fn *answered = claiming->answered;
-    void *answered_user = claiming->user;
-    pawl_status status = claiming_end(claiming, claiming->status);
-    claiming_clear(claiming);
-    free(claiming);
-    answered(answered_user, status);
-}
-
-static void claiming_committed(struct pw_unit *unit, void *user)
-{
-    struct claiming *claiming = user;
-    (void)unit;
-    claiming->status = claiming_collect(claiming);
-    pw_commit_later(claiming->engine->commit, &claiming->chore);
+    return claim(engine, scope, options, out_jobs, out_count, error, NULL, NULL);
 }
 
 void pawl_job_claim_async(pawl_engine *engine, pawl_scope *scope, const struct pawl_claim_options *options,
                           const struct pawl_job **out_jobs, size_t *out_count, struct pawl_error *error,
                           pawl_answered_fn *answered, void *user)
 {
-    struct claiming *claiming = malloc(sizeof *claiming);
-    if (claiming == NULL) {
-        answered(user, pw_error_plain(error, PAWL_NOMEM));
-        return;
-    }
-    pawl_status status = claiming_init(claiming, engine, scope, options, out_jobs, out_count, error);
-    claiming->status = status;
-    claiming->answered = answered;
-    claiming->user = user;
-    claiming->chore = (struct pw_chore){ .run = claiming_go, .user = claiming };
-    claiming_go(claiming); /* it reads nothing before the first commit */
+    (void)claim(engine, scope, options, out_jobs, out_count, error, answered, user);
 }

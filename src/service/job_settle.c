@@ -30,12 +30,8 @@ struct word {
 static pawl_status find_job(struct word *word, struct pw_job_lease *out_lease)
 {
     struct pw_request *request = &word->request;
-    pawl_status status = pw_check_given(request->engine, "engine", request->error);
-    if (status == PAWL_OK)
-        status = pw_check_given(word->token, "token", request->error);
-    if (status == PAWL_OK)
-        status = pw_job_find(request->engine, &request->unit.arena, word->token, out_lease, request->error);
-    return status;
+    PAWL_TRY(pw_check_given(word->token, "token", request->error));
+    return pw_job_find(request->engine, &request->unit.arena, word->token, out_lease, request->error);
 }
 
 /* What the run that waits for the job was told in the same unit says how it stands. */
@@ -91,10 +87,9 @@ static pawl_status heartbeat_begin(struct pw_request *request)
     struct word *word = (struct word *)request;
     struct pw_job_lease found;
     int64_t lease_ms = 0;
-    pawl_status status = find_job(word, &found);
-    if (status == PAWL_OK)
-        status = pw_job_check_lease(word->lease_ms, &lease_ms, request->error);
-    return status == PAWL_OK ? add_renewal(word, &found, lease_ms) : status;
+    PAWL_TRY(find_job(word, &found));
+    PAWL_TRY(pw_job_check_lease(word->lease_ms, &lease_ms, request->error));
+    return add_renewal(word, &found, lease_ms);
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------------------------ */
@@ -137,11 +132,8 @@ static pawl_status settle_begin(struct pw_request *request)
     struct word *word = (struct word *)request;
     struct pw_job_lease found;
     const struct pawl_outcome *outcome = word->has_outcome ? &word->outcome : NULL;
-    pawl_status status = find_job(word, &found);
-    if (status == PAWL_OK)
-        status = pw_outcome_check(outcome, request->engine->limits.payload_bytes_max, request->error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(find_job(word, &found));
+    PAWL_TRY(pw_outcome_check(outcome, request->engine->limits.payload_bytes_max, request->error));
     struct pw_outcome_told told = told_of(outcome);
     return add_end(word, &found, &told);
 }
@@ -149,17 +141,24 @@ static pawl_status settle_begin(struct pw_request *request)
 /* ---- The calls ------------------------------------------------------------------------------------------------- */
 
 static pawl_status settle(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
-                          struct pawl_error *error)
+                          bool *out_is_paused, struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
-    struct word word = { .token = token, .has_outcome = true, .outcome = *outcome };
-    pw_request_init(&word.request, engine, error, word_end);
-    return pw_request_run(&word.request, settle_begin(&word.request));
+    struct word *word = pw_request_new(sizeof *word, engine, word_end, error, answered, user);
+    if (word == NULL)
+        return PAWL_NOMEM;
+    word->request.begin = settle_begin;
+    word->token = token;
+    word->has_outcome = outcome != NULL;
+    if (outcome != NULL)
+        word->outcome = *outcome;
+    word->out_is_paused = out_is_paused;
+    return pw_request_go(&word->request, pw_check_given(engine, "engine", error));
 }
 
 pawl_status pawl_job_complete(pawl_engine *engine, const char *token, const char *result_json, struct pawl_error *error)
 {
     const struct pawl_outcome outcome = { .result_json = result_json };
-    return settle(engine, token, &outcome, error);
+    return settle(engine, token, &outcome, NULL, error, NULL, NULL);
 }
 
 pawl_status pawl_job_fail(pawl_engine *engine, const char *token, const char *error_name, const char *error_message,
@@ -168,41 +167,36 @@ pawl_status pawl_job_fail(pawl_engine *engine, const char *token, const char *er
     const struct pawl_outcome outcome = { .error_name = error_name != NULL ? error_name : "",
                                           .error_message = error_message,
                                           .may_retry = may_retry };
-    return settle(engine, token, &outcome, error);
-}
-
-pawl_status pawl_job_heartbeat(pawl_engine *engine, const char *token, int64_t lease_ms, int64_t *out_leased_until_ms,
-                               struct pawl_error *error)
-{
-    struct word word = { .token = token, .lease_ms = lease_ms, .out_leased_until_ms = out_leased_until_ms };
-    pw_request_init(&word.request, engine, error, word_end);
-    return pw_request_run(&word.request, heartbeat_begin(&word.request));
+    return settle(engine, token, &outcome, NULL, error, NULL, NULL);
 }
 
 void pawl_job_settle_async(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome,
                            bool *out_is_paused, struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
-    struct word *word = pw_request_new(sizeof *word, error, answered, user);
+    (void)settle(engine, token, outcome, out_is_paused, error, answered, user);
+}
+
+static pawl_status heartbeat(pawl_engine *engine, const char *token, int64_t lease_ms, int64_t *out_leased_until_ms,
+                             struct pawl_error *error, pawl_answered_fn *answered, void *user)
+{
+    struct word *word = pw_request_new(sizeof *word, engine, word_end, error, answered, user);
     if (word == NULL)
-        return;
-    pw_request_init(&word->request, engine, error, word_end);
+        return PAWL_NOMEM;
+    word->request.begin = heartbeat_begin;
     word->token = token;
-    word->has_outcome = outcome != NULL;
-    if (outcome != NULL)
-        word->outcome = *outcome;
-    word->out_is_paused = out_is_paused;
-    pw_request_start_reading(&word->request, settle_begin);
+    word->lease_ms = lease_ms;
+    word->out_leased_until_ms = out_leased_until_ms;
+    return pw_request_go(&word->request, pw_check_given(engine, "engine", error));
+}
+
+pawl_status pawl_job_heartbeat(pawl_engine *engine, const char *token, int64_t lease_ms, int64_t *out_leased_until_ms,
+                               struct pawl_error *error)
+{
+    return heartbeat(engine, token, lease_ms, out_leased_until_ms, error, NULL, NULL);
 }
 
 void pawl_job_heartbeat_async(pawl_engine *engine, const char *token, int64_t lease_ms, int64_t *out_leased_until_ms,
                               struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
-    struct word *word = pw_request_new(sizeof *word, error, answered, user);
-    if (word == NULL)
-        return;
-    pw_request_init(&word->request, engine, error, word_end);
-    word->token = token;
-    word->lease_ms = lease_ms;
-    word->out_leased_until_ms = out_leased_until_ms;
-    pw_request_start_reading(&word->request, heartbeat_begin);
+    (void)heartbeat(engine, token, lease_ms, out_leased_until_ms, error, answered, user);
 }

@@ -21,13 +21,13 @@ typedef pawl_status visit_fn(struct pw_edit *edit, const struct pw_step_row *ste
 /* All steps of the run, in the order of their numbers; they stay in the edit's arena. */
 static pawl_status visit_steps(struct pw_edit *edit, visit_fn *visit, void *user, struct pawl_error *error)
 {
-    struct pw_store *store = edit->engine->store;
+    struct pw_store *store = edit->request.engine->store;
     struct pw_history_query query = { .instance = edit->instance.key, .run = edit->instance.run };
     size_t count = 0;
     query.max = PW_PAGE_SIZE_MAX;
     do {
         struct pw_step_row *rows = NULL;
-        pawl_status status = pw_read_steps(store, edit->arena, &query, &rows, &count, error);
+        pawl_status status = pw_read_steps(store, &edit->request.unit.arena, &query, &rows, &count, error);
         for (size_t i = 0; status == PAWL_OK && i < count; i++) {
             status = visit(edit, &rows[i], user);
             query.after_seq = rows[i].seq;
@@ -53,7 +53,7 @@ static pawl_status put_back(struct pw_edit *edit, const struct pw_step_row *step
     size_t *names_size = user;
     if (!can_be_mended(step))
         return PAWL_OK;
-    struct pw_op *op = pw_unit_add(edit->unit, PW_OP_STEP);
+    struct pw_op *op = pw_unit_add(&edit->request.unit, PW_OP_STEP);
     if (op == NULL)
         return PAWL_NOMEM;
     op->as.step = (struct pw_op_step){ .instance = edit->instance.key,
@@ -83,12 +83,12 @@ static char *append(char *at, struct pw_text text)
 static pawl_status log_mended(struct pw_edit *edit, size_t names_size)
 {
     const struct pw_text beginning = pw_text_of("resumed after repair, and tried again");
-    char *text = pw_arena_take(edit->arena, beginning.size + names_size + 1);
+    char *text = pw_arena_take(&edit->request.unit.arena, beginning.size + names_size + 1);
     if (text == NULL)
         return PAWL_NOMEM;
     char *at = append(text, beginning);
     const char *between = ": ";
-    for (const struct pw_op *op = edit->unit->first; op != NULL; op = op->next) {
+    for (const struct pw_op *op = edit->request.unit.first; op != NULL; op = op->next) {
         if (op->kind != PW_OP_STEP)
             continue;
         at = append(at, pw_text_of(between));
@@ -98,7 +98,7 @@ static pawl_status log_mended(struct pw_edit *edit, size_t names_size)
     struct pw_text message = pw_text_cut((struct pw_text){ text, (size_t)(at - text) }, PW_LOG_MESSAGE_MAX);
     pawl_status status = pw_edit_log(edit, message, (struct pw_text){ NULL, 0 });
     if (status == PAWL_OK)
-        edit->unit->last->as.log.row.is_repair = true;
+        edit->request.unit.last->as.log.row.is_repair = true;
     return status;
 }
 
@@ -145,20 +145,17 @@ static pawl_status survey_steps(struct pw_edit *edit, struct survey *survey, str
     return status;
 }
 
-pawl_status pw_repair_retry(struct pw_edit *edit, void *unused, struct pawl_error *error)
+pawl_status pw_repair_retry(struct pw_edit *edit, struct pawl_error *error)
 {
     const struct pw_instance *instance = &edit->instance;
     struct survey survey = { .name = { NULL, 0 } };
-    (void)unused;
     if (instance->has_task && instance->task.kind == PW_TASK_REPAIR)
         return pw_error(error, PAWL_NOT_REPAIRABLE, "instance \"%s\" is paused and waits for repair: resume it",
                         instance->id.data);
     if (instance->outcome != PW_OUTCOME_ERRORED)
         return pw_error(error, PAWL_NOT_REPAIRABLE, "instance \"%s\" is %s; only one that is errored can be retried",
                         instance->id.data, pawl_instance_status_name(pw_rows_status(instance)));
-    pawl_status status = survey_steps(edit, &survey, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(survey_steps(edit, &survey, error));
     return pw_control_renew(edit, "retried",
                             (struct pw_kept){ .before_seq = INT64_MAX, .except_seq = survey.failed_seq });
 }
@@ -169,19 +166,23 @@ static void refuse_if_demanded(struct pw_edit *edit)
 {
     if (!edit->instance.has_task)
         return;
-    struct pw_op_fence *fence = &edit->unit->first->as.fence;
+    struct pw_op_fence *fence = &edit->request.unit.first->as.fence;
     fence->unless_new_events = true;
     fence->event_seq_seen = edit->instance.task.event_seq;
 }
 
-static pawl_status decide_restart_from(struct pw_edit *edit, void *user, struct pawl_error *error)
+/* A restart from a step under way. */
+struct restarting {
+    struct pw_edit edit;
+    const char *step;
+};
+
+static pawl_status decide_restart_from(struct pw_edit *edit, struct pawl_error *error)
 {
-    const char *step = user;
+    const char *step = ((const struct restarting *)edit)->step;
     struct survey survey = { .name = pw_text_of(step) };
     char shown[PW_SHOWN_SIZE];
-    pawl_status status = survey_steps(edit, &survey, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(survey_steps(edit, &survey, error));
     if (survey.named_seq == 0)
         return pw_error(error, PAWL_INVALID_STEP_NAME, "run %lld of instance \"%s\" has no step \"%s\"",
                         (long long)edit->instance.run, edit->instance.id.data, pw_check_shown(survey.name, shown));
@@ -191,31 +192,30 @@ static pawl_status decide_restart_from(struct pw_edit *edit, void *user, struct 
     return pw_control_renew(edit, verb, (struct pw_kept){ .before_seq = survey.named_seq, .except_dropped = true });
 }
 
-static pawl_status check_renewal(pawl_engine *engine, const char *workflow, const char *id, const char *step,
-                                 struct pw_definition **out_definition, struct pawl_error *error)
+static pawl_status restart_from(pawl_engine *engine, const char *workflow, const char *id, const char *step,
+                                struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
-    pawl_status status = pw_check_target(engine, workflow, id, out_definition, error);
-    return status == PAWL_OK ? pw_check_given(step, "step", error) : status;
+    struct pw_definition *definition;
+    struct restarting *restarting = pw_request_new(sizeof *restarting, engine, /* end= */ NULL, error, answered, user);
+    if (restarting == NULL)
+        return PAWL_NOMEM;
+    pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
+    if (status == PAWL_OK)
+        status = pw_check_given(step, "step", error);
+    if (status == PAWL_OK)
+        pw_edit_init(&restarting->edit, definition->name, pw_text_of(id), decide_restart_from);
+    restarting->step = step;
+    return pw_request_go(&restarting->edit.request, status);
 }
 
 pawl_status pawl_restart_from(pawl_engine *engine, const char *workflow, const char *id, const char *step,
                               struct pawl_error *error)
 {
-    struct pw_definition *definition;
-    pawl_status status = check_renewal(engine, workflow, id, step, &definition, error);
-    if (status != PAWL_OK)
-        return status;
-    return pw_edit_run(engine, definition->name, pw_text_of(id), decide_restart_from, (void *)step, error);
+    return restart_from(engine, workflow, id, step, error, NULL, NULL);
 }
 
 void pawl_restart_from_async(pawl_engine *engine, const char *workflow, const char *id, const char *step,
                              struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
-    struct pw_definition *definition;
-    pawl_status status = check_renewal(engine, workflow, id, step, &definition, error);
-    if (status != PAWL_OK)
-        answered(user, status);
-    else
-        pw_edit_start(engine, definition->name, pw_text_of(id), decide_restart_from, (void *)step, error, answered,
-                      user);
+    (void)restart_from(engine, workflow, id, step, error, answered, user);
 }

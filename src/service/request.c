@@ -1,105 +1,131 @@
-/* request.c - see request.h. */
+/* request.c - see request.h.
+ *
+ * A caller who does not wait must not read in its own thread, and nobody may read in the callback of a commit.  So whatever reads is
+ * left to pw_commit_later(), which runs it at once where that is allowed. */
 #include "service/request.h"
 
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "service/edit.h"
 
-void *pw_request_new(size_t size, struct pawl_error *error, pawl_answered_fn *answered, void *user)
+void *pw_request_new(size_t size, pawl_engine *engine, pawl_status (*end)(struct pw_request *request),
+                     struct pawl_error *error, pawl_answered_fn *answered, void *user)
 {
     struct pw_request *request = calloc(1, size);
     if (request == NULL) {
-        answered(user, pw_error_plain(error, PAWL_NOMEM));
+        (void)pw_error_plain(error, PAWL_NOMEM);
+        if (answered != NULL)
+            answered(user, PAWL_NOMEM);
         return NULL;
     }
+    request->engine = engine;
+    request->end = end;
+    request->error = error;
     request->answered = answered;
     request->user = user;
+    pw_unit_init(&request->unit);
     return request;
 }
 
-void pw_request_init(struct pw_request *request, pawl_engine *engine, struct pawl_error *error,
-                     pawl_status (*end)(struct pw_request *request))
+pawl_status pw_report(struct pawl_error *error, pawl_status status, const struct pawl_error *inner)
 {
-    request->engine = engine;
-    request->error = error;
-    request->end = end;
-    pw_unit_init(&request->unit);
+    if (inner->text[0] == '\0')
+        return pw_error_plain(error, status);
+    return pw_error(error, status, "%s", inner->text);
 }
 
 pawl_status pw_request_report(const struct pw_request *request)
 {
     if (request->unit.status == PAWL_OK)
         return PAWL_OK;
-    return pw_edit_report(request->error, request->unit.status, &request->unit.error);
-}
-
-pawl_status pw_request_run(struct pw_request *request, pawl_status begun)
-{
-    if (begun == PAWL_OK) {
-        (void)pw_engine_run(request->engine, &request->unit);
-        begun = request->end(request);
-    }
-    pw_unit_clear(&request->unit);
-    return begun;
+    return pw_report(request->error, request->unit.status, &request->unit.error);
 }
 
 /* Freed before it is answered: the answer may be what lets go of all that it borrows. */
-static void answer(struct pw_request *request, pawl_status status)
+static pawl_status answer(struct pw_request *request, pawl_status status)
 {
     pawl_answered_fn *answered = request->answered;
     void *user = request->user;
     pw_unit_clear(&request->unit);
+    pw_arena_clear(&request->arena);
     free(request);
+    if (answered == NULL)
+        return status;
     answered(user, status);
+    return PAWL_OK;
 }
 
-void pw_request_finish(struct pw_request *request)
+/* True: another round follows. */
+static bool ends(struct pw_request *request, pawl_status *out_status)
 {
-    answer(request, request->end(request));
+    request->again = false;
+    *out_status = request->end(request);
+    if (!request->again)
+        return false;
+    pw_unit_clear(&request->unit);
+    pw_unit_init(&request->unit);
+    return true;
 }
 
-static void finish_later(void *user)
+static void later(struct pw_request *request, void (*run)(void *user))
 {
-    pw_request_finish(user);
+    request->chore = (struct pw_chore){ .run = run, .user = request };
+    pw_commit_later(request->engine->commit, &request->chore);
+}
+
+static void committed(struct pw_unit *unit, void *user);
+
+/* Rounds, until the request is over or has been sent. */
+static pawl_status go(struct pw_request *request)
+{
+    pawl_status status;
+    do {
+        status = request->begin != NULL ? request->begin(request) : PAWL_OK;
+        if (status != PAWL_OK)
+            break;
+        if (request->unit.first != NULL && request->answered != NULL) {
+            request->unit.done = committed;
+            request->unit.user = request;
+            pw_engine_send(request->engine, &request->unit);
+            return PAWL_OK;
+        }
+        if (request->unit.first != NULL)
+            (void)pw_engine_run(request->engine, &request->unit);
+    } while (ends(request, &status));
+    return answer(request, status);
+}
+
+static void go_later(void *user)
+{
+    (void)go(user);
+}
+
+static void finish(void *user)
+{
+    struct pw_request *request = user;
+    pawl_status status;
+    if (ends(request, &status))
+        later(request, go_later);
+    else
+        (void)answer(request, status);
 }
 
 static void committed(struct pw_unit *unit, void *user)
 {
     struct pw_request *request = user;
     (void)unit;
-    if (request->reads_at_end == NULL || !request->reads_at_end(request)) {
-        pw_request_finish(request);
-        return;
-    }
-    request->chore = (struct pw_chore){ .run = finish_later, .user = request };
-    pw_commit_later(request->engine->commit, &request->chore);
-}
-
-void pw_request_start(struct pw_request *request, pawl_status begun)
-{
-    if (begun != PAWL_OK) {
-        answer(request, begun);
-        return;
-    }
-    if (request->unit.done == NULL)
-        request->unit.done = committed;
-    request->unit.user = request;
-    pw_engine_send(request->engine, &request->unit);
-}
-
-static void begin_later(void *user)
-{
-    struct pw_request *request = user;
-    pw_request_start(request, request->begin(request));
-}
-
-void pw_request_start_reading(struct pw_request *request, pawl_status (*begin)(struct pw_request *request))
-{
-    request->begin = begin;
-    request->chore = (struct pw_chore){ .run = begin_later, .user = request };
-    if (request->engine != NULL)
-        pw_commit_later(request->engine->commit, &request->chore);
+    if (request->reads_at_end != NULL && request->reads_at_end(request))
+        later(request, finish);
     else
-        begin_later(request); /* which says so */
+        finish(request);
+}
+
+pawl_status pw_request_go(struct pw_request *request, pawl_status checked)
+{
+    if (checked != PAWL_OK)
+        return answer(request, checked);
+    if (request->begin == NULL || request->answered == NULL)
+        return go(request);
+    later(request, go_later);
+    return PAWL_OK;
 }

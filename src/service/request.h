@@ -1,7 +1,15 @@
-/* request.h - a call that commits one unit of work.  Whoever waits runs it; whoever does not starts it, and is told later.
+/* request.h - a call that changes something: checked, built as a unit of work, committed, and answered.
  *
- * A use case has a struct of its own that begins with a struct pw_request.  It fills in the unit, and says in `end` what the caller
- * is told once the unit is answered.  Everything that it borrows must last until then. */
+ * A use case has a struct of its own that begins with a struct pw_request.  It checks its arguments, fills in the unit, and says in
+ * `end` what the caller is told once the unit is answered.  The same code serves the caller who waits and the one who is told
+ * later.  Everything that a request borrows must last until it is answered.
+ *
+ *   new --> begin --> commit --> end --> answered
+ *             ^                   |
+ *             +------ again ------+
+ *
+ * A request that has to read first, or that needs several units, has a `begin`, which builds the unit of a round.  `end` asks for
+ * another round by setting `again`.  A round whose unit is empty commits nothing. */
 #ifndef PW_SERVICE_REQUEST_H
 #define PW_SERVICE_REQUEST_H
 
@@ -9,33 +17,32 @@
 
 struct pw_request {
     pawl_engine *engine;
-    struct pw_unit unit;
+    struct pw_arena arena;    /* until the request is over */
+    struct pw_unit unit;      /* of this round, with an arena of its own */
     struct pawl_error *error; /* the caller's, or NULL */
+    /* Reads, and builds the unit of a round.  NULL: the unit was built before the request went off. */
+    pawl_status (*begin)(struct pw_request *request);
     /* The unit is answered: what follows from it, and what the caller is told. */
     pawl_status (*end)(struct pw_request *request);
     bool (*reads_at_end)(const struct pw_request *request); /* `end` is about to read; NULL: it never does */
-    pawl_status (*begin)(struct pw_request *request);       /* of one that reads first */
+    bool again;                                             /* set by `end`, whose answer does not count then */
     pawl_answered_fn *answered;                             /* NULL: somebody waits */
     void *user;
     struct pw_chore chore;
 };
 
-/* Zeroed, in memory of its own.  NULL: memory is out, and the caller has been told. */
-void *pw_request_new(size_t size, struct pawl_error *error, pawl_answered_fn *answered, void *user);
-/* Comes first, whether it is run or started.  The other fields of the request stay as they are. */
-void pw_request_init(struct pw_request *request, pawl_engine *engine, struct pawl_error *error,
-                     pawl_status (*end)(struct pw_request *request));
+/* A request of this size, zeroed but for what is given.  answered NULL: the caller waits.  NULL: memory is out, and the caller has
+ * been told. */
+void *pw_request_new(size_t size, pawl_engine *engine, pawl_status (*end)(struct pw_request *request),
+                     struct pawl_error *error, pawl_answered_fn *answered, void *user);
 
-/* Commits the unit and waits, or, if the request could not begin, answers just that.  The request is over. */
-pawl_status pw_request_run(struct pw_request *request, pawl_status begun) PAWL_MUST_CHECK;
-/* The same without waiting, for a request that was made by pw_request_new(). */
-void pw_request_start(struct pw_request *request, pawl_status begun);
-/* The same for a request that reads in `begin`, which a caller that does not wait must not do itself. */
-void pw_request_start_reading(struct pw_request *request, pawl_status (*begin)(struct pw_request *request));
-/* The unit is answered.  Ends the request and tells its caller; for those with a `done` of their own. */
-void pw_request_finish(struct pw_request *request);
+/* Carries it out, or, if its checks failed, answers just that.  The request is gone.  Returns the answer if somebody waits for
+ * it; otherwise PAWL_OK, because `answered` is called. */
+pawl_status pw_request_go(struct pw_request *request, pawl_status checked);
 
 /* What went wrong with the unit, in the caller's error.  Answers the unit's status. */
 pawl_status pw_request_report(const struct pw_request *request);
+/* Passes on what went wrong inside.  Returns the status. */
+pawl_status pw_report(struct pawl_error *error, pawl_status status, const struct pawl_error *inner);
 
 #endif
