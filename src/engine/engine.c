@@ -122,11 +122,8 @@ static pawl_status engine_open_store(pawl_engine *engine, const struct pawl_opti
                                      void *user, struct pawl_error *error)
 {
     const struct pw_progress progress = { options->migrating, options->migrating_user };
-    pawl_status status = pw_store_open_telling(options->store_url, engine->clock, progress, &engine->store, error);
-    if (status == PAWL_OK)
-        status = read_warning(engine, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_store_open_telling(options->store_url, engine->clock, progress, &engine->store, error));
+    PAWL_TRY(read_warning(engine, error));
     if (wrap != NULL) {
         struct pw_store *outer = wrap(engine->store, user);
         if (outer == NULL)
@@ -135,7 +132,7 @@ static pawl_status engine_open_store(pawl_engine *engine, const struct pawl_opti
     }
     pw_schema_init(&engine->schema, pw_engine_monotonic_ms(engine));
     struct pw_commit_observer observer = { .applied = applied, .monotonic_ms = monotonic_ms, .user = engine };
-    status = pw_commit_new(engine->store, observer, &engine->commit);
+    pawl_status status = pw_commit_new(engine->store, observer, &engine->commit);
     return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
 }
 
@@ -383,9 +380,7 @@ static pawl_status check_version(const struct pawl_definition *definition, struc
 static pawl_status check_definition(const struct pawl_definition *definition, struct pawl_error *error)
 {
     const char *kind = kind_of(definition);
-    pawl_status status = check_name(definition, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(check_name(definition, error));
     if (definition->tag_count > 0 && definition->tags == NULL)
         return pw_error(error, PAWL_INVALID, "%s \"%s\" has a tag count but no tags", kind, definition->name);
     if (definition->permission_count > 0 && definition->permissions == NULL)
@@ -402,14 +397,12 @@ pawl_status pawl_define(pawl_engine *engine, const struct pawl_definition *given
     struct pawl_definition definition = { .struct_size = sizeof definition };
     if (engine == NULL || given == NULL || !pw_options_copy(&definition, sizeof definition, given))
         return pw_error(error, PAWL_INVALID, "a definition needs its struct_size, and an engine");
-    pawl_status status = check_definition(&definition, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(check_definition(&definition, error));
     if (!limits_fill(&definition.limits, &engine->limits))
         return pw_error(error, PAWL_INVALID, "%s \"%s\": a limit is a positive number, or 0 for the default",
                         kind_of(&definition), definition.name);
     pthread_mutex_lock(&engine->lock);
-    status = define(engine, &definition, error);
+    pawl_status status = define(engine, &definition, error);
     pthread_mutex_unlock(&engine->lock);
     return status;
 }

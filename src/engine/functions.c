@@ -79,11 +79,9 @@ pawl_status pawl_limit_function(pawl_engine *engine, const char *function, int32
     char workflow[PW_JOB_WORKFLOW_SIZE];
     if (engine == NULL || concurrency < 0)
         return pw_error(error, PAWL_INVALID, "pawl_limit_function takes an engine, and a concurrency of 0 or more");
-    pawl_status status = pw_function_check(function, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_function_check(function, error));
     pthread_mutex_lock(&engine->lock);
-    status = set_limit(engine, pw_function_workflow(function, workflow), (size_t)concurrency, error);
+    pawl_status status = set_limit(engine, pw_function_workflow(function, workflow), (size_t)concurrency, error);
     pthread_mutex_unlock(&engine->lock);
     return status;
 }

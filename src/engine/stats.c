@@ -168,9 +168,7 @@ pawl_status pawl_backlog_read(pawl_engine *engine, struct pawl_backlog *out_back
     struct pw_store *store = engine->store;
     const struct pw_read asked = { .kind = PW_READ_TASK_COUNTS, .now_ms = store->ops->now_ms(store) };
     struct pw_found found;
-    pawl_status status = pw_read(store, &asked, NULL, &found, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_read(store, &asked, NULL, &found, error));
     const struct pw_task_counts counts = found.tasks;
     struct pawl_backlog backlog = { .active = counts.active,
                                     .waiting = counts.waiting,

@@ -427,13 +427,11 @@ pawl_status pawl_runner_tick(pawl_runner *runner, int64_t max_instances, int64_t
         return pw_error(error, PAWL_INVALID, "tick takes a runner and limits that are not negative");
     if (runner->threaded)
         return pw_error(error, PAWL_INVALID, "this runner is started; open another one to tick");
-    pawl_status status = join_in(runner, true, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(join_in(runner, true, error));
     pthread_mutex_lock(&runner->tick_lock);
     atomic_store(&runner->steps_left, max_steps > 0 ? max_steps : -1);
     atomic_store(&runner->ticking, true);
-    status = tick(runner, max_instances > 0 ? max_instances : TICK_INSTANCES_DEFAULT, &processed, error);
+    pawl_status status = tick(runner, max_instances > 0 ? max_instances : TICK_INSTANCES_DEFAULT, &processed, error);
     pw_tick_end(runner);
     atomic_store(&runner->steps_left, -1);
     pthread_mutex_unlock(&runner->tick_lock);

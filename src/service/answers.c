@@ -60,9 +60,7 @@ pawl_status pw_answer_failure(struct pw_arena *arena, struct pw_text name, struc
 
 pawl_status pw_outcome_check(const struct pawl_outcome *outcome, int64_t size_max, struct pawl_error *error)
 {
-    pawl_status status = pw_check_given(outcome, "outcome", error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_check_given(outcome, "outcome", error));
     if (outcome->error_name == NULL)
         return pw_json_check(pw_text_of(outcome->result_json), size_max, "result", error);
     if (outcome->error_name[0] == '\0')
@@ -109,9 +107,7 @@ pawl_status pw_service_answer(pawl_engine *engine, struct pw_arena *arena, const
         return PAWL_NOMEM;
     answer->instance = link->parent;
     answer->is_failure = told->outcome != PW_OUTCOME_COMPLETE;
-    pawl_status status = describe(arena, link, told, &answer->payload);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(describe(arena, link, told, &answer->payload));
     answer->offer = pw_local_offer(engine);
     *out_answer = answer;
     return PAWL_OK;

@@ -11,8 +11,8 @@ pawl_status pw_check_given(const void *argument, const char *name, struct pawl_e
 
 pawl_status pw_check_answer(const void *scope, const void *out_answer, const char *name, struct pawl_error *error)
 {
-    pawl_status status = pw_check_given(scope, "scope", error);
-    return status == PAWL_OK ? pw_check_given(out_answer, name, error) : status;
+    PAWL_TRY(pw_check_given(scope, "scope", error));
+    return pw_check_given(out_answer, name, error);
 }
 
 const char *pw_check_shown(struct pw_text text, char out[PW_SHOWN_SIZE])
@@ -74,23 +74,17 @@ pawl_status pw_check_event_id(struct pw_text id, struct pawl_error *error)
 pawl_status pw_check_workflow(pawl_engine *engine, const char *workflow, struct pw_definition **out_definition,
                               struct pawl_error *error)
 {
-    pawl_status status = pw_check_given(engine, "engine", error);
-    if (status == PAWL_OK)
-        status = pw_check_given(workflow, "workflow", error);
-    if (status == PAWL_OK)
-        status = pw_engine_require(engine, workflow, out_definition, error);
-    return status;
+    PAWL_TRY(pw_check_given(engine, "engine", error));
+    PAWL_TRY(pw_check_given(workflow, "workflow", error));
+    return pw_engine_require(engine, workflow, out_definition, error);
 }
 
 pawl_status pw_check_target(pawl_engine *engine, const char *workflow, const char *id,
                             struct pw_definition **out_definition, struct pawl_error *error)
 {
-    pawl_status status = pw_check_workflow(engine, workflow, out_definition, error);
-    if (status == PAWL_OK)
-        status = pw_check_given(id, "id", error);
-    if (status == PAWL_OK)
-        status = pw_check_instance_id(pw_text_of(id), error);
-    return status;
+    PAWL_TRY(pw_check_workflow(engine, workflow, out_definition, error));
+    PAWL_TRY(pw_check_given(id, "id", error));
+    return pw_check_instance_id(pw_text_of(id), error);
 }
 
 pawl_status pw_check_creatable(const struct pw_definition *definition, struct pawl_error *error)

@@ -136,12 +136,9 @@ pawl_status pawl_list_shards(pawl_engine *engine, pawl_scope *scope, const char 
 {
     struct pw_definition *definition;
     struct cluster cluster;
-    pawl_status status = pw_check_workflow(engine, workflow, &definition, error);
-    if (status == PAWL_OK)
-        status = pw_check_answer(scope, out_runner_ids, "out_runner_ids", error);
-    if (status != PAWL_OK)
-        return status;
-    status = read_cluster(engine, &cluster, error);
+    PAWL_TRY(pw_check_workflow(engine, workflow, &definition, error));
+    PAWL_TRY(pw_check_answer(scope, out_runner_ids, "out_runner_ids", error));
+    pawl_status status = read_cluster(engine, &cluster, error);
     if (status == PAWL_OK)
         status = name_owners(scope, &cluster, definition->name, out_runner_ids);
     pw_arena_clear(&cluster.arena);

@@ -54,10 +54,7 @@ static pawl_status read_and_decide(struct pw_edit *edit)
 {
     struct pw_unit *unit = &edit->request.unit;
     pw_unit_about(unit, edit->id);
-    pawl_status status =
-        pw_rows_read(edit->request.engine, &unit->arena, edit->workflow, edit->id, &edit->instance, &edit->error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_rows_read(edit->request.engine, &unit->arena, edit->workflow, edit->id, &edit->instance, &edit->error));
     const struct pw_fence at = { edit->instance.key, edit->instance.run, edit->instance.task.epoch };
     const struct pw_op fence = { .kind = PW_OP_FENCE, .as.fence.at = at };
     if (edit->instance.has_task && !pw_unit_copy(unit, &fence))

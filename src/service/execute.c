@@ -22,13 +22,9 @@ pawl_status pawl_execution_id(const char *workflow, const char *key, char out_id
     static const char digits[] = "0123456789abcdef";
     unsigned char digest[PW_SHA256_SIZE];
     struct pw_sha256 hash;
-    pawl_status status = pw_check_given(workflow, "workflow", error);
-    if (status == PAWL_OK)
-        status = pw_check_given(out_id, "out_id", error);
-    if (status == PAWL_OK)
-        status = check_key(key, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_check_given(workflow, "workflow", error));
+    PAWL_TRY(pw_check_given(out_id, "out_id", error));
+    PAWL_TRY(check_key(key, error));
     pw_sha256_init(&hash);
     pw_sha256_add(&hash, workflow, strlen(workflow) + 1); /* with the NUL, which keeps the two apart */
     pw_sha256_add(&hash, key, strlen(key));
@@ -63,20 +59,15 @@ pawl_status pawl_execute(pawl_engine *engine, pawl_scope *scope, const char *wor
     struct pawl_execute_options known = PAWL_EXECUTE_OPTIONS_INIT;
     struct pw_definition *definition;
     char id[PAWL_EXECUTION_ID_SIZE];
-    pawl_status status = pw_check_workflow(engine, workflow, &definition, error);
-    if (status == PAWL_OK)
-        status = pw_check_given(scope, "scope", error);
-    if (status == PAWL_OK)
-        status = pw_check_given(out_instance, "out_instance", error);
-    if (status == PAWL_OK)
-        status = pw_check_options(options, &known, sizeof known, error);
-    if (status == PAWL_OK && known.timeout_ms < 0)
-        status = pw_error(error, PAWL_INVALID, "a timeout is 1 ms or more, or 0 for none, not %lld",
-                          (long long)known.timeout_ms);
-    if (status == PAWL_OK && known.key != NULL)
-        status = pawl_execution_id(workflow, known.key, id, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_check_workflow(engine, workflow, &definition, error));
+    PAWL_TRY(pw_check_given(scope, "scope", error));
+    PAWL_TRY(pw_check_given(out_instance, "out_instance", error));
+    PAWL_TRY(pw_check_options(options, &known, sizeof known, error));
+    if (known.timeout_ms < 0)
+        return pw_error(error, PAWL_INVALID, "a timeout is 1 ms or more, or 0 for none, not %lld",
+                        (long long)known.timeout_ms);
+    if (known.key != NULL)
+        PAWL_TRY(pawl_execution_id(workflow, known.key, id, error));
     if (known.key == NULL)
         pw_engine_make_id(engine, id);
     if (definition->run_inline != NULL)
@@ -89,6 +80,6 @@ pawl_status pawl_poll(pawl_engine *engine, pawl_scope *scope, const char *workfl
                       struct pawl_instance *out_instance, struct pawl_error *error)
 {
     char id[PAWL_EXECUTION_ID_SIZE];
-    pawl_status status = pawl_execution_id(workflow, key, id, error);
-    return status == PAWL_OK ? pawl_get(engine, scope, workflow, id, out_instance, error) : status;
+    PAWL_TRY(pawl_execution_id(workflow, key, id, error));
+    return pawl_get(engine, scope, workflow, id, out_instance, error);
 }

@@ -167,16 +167,13 @@ pawl_status pawl_follow_open(pawl_engine *engine, const char *workflow, const ch
     struct pw_definition *definition;
     struct pw_instance row;
     struct pw_arena arena = { 0 };
-    pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
-    if (status == PAWL_OK)
-        status = pw_check_given(out_follow, "out_follow", error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_check_target(engine, workflow, id, &definition, error));
+    PAWL_TRY(pw_check_given(out_follow, "out_follow", error));
     pawl_follow *follow = calloc(1, sizeof *follow);
     if (follow == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
     follow->engine = engine;
-    status = pw_rows_read(engine, &arena, definition->name, pw_text_of(id), &row, error);
+    pawl_status status = pw_rows_read(engine, &arena, definition->name, pw_text_of(id), &row, error);
     if (status == PAWL_OK)
         status = follow_begin(follow, &row, since, error);
     pw_arena_clear(&arena);
@@ -268,12 +265,9 @@ static pawl_status read_rows(struct look *look)
 {
     const struct pw_history_query steps = query_behind(look, look->place.step_seq, LOOK_ROWS_MAX);
     const struct pw_history_query logs = query_behind(look, look->place.log_seq, LOOK_ROWS_MAX);
-    pawl_status status = read_changed_steps(look);
-    if (status == PAWL_OK)
-        status = pw_read_steps(look->store, &look->arena, &steps, &look->steps, &look->step_count, look->error);
-    if (status == PAWL_OK)
-        status = pw_read_logs(look->store, &look->arena, &logs, &look->logs, &look->log_count, look->error);
-    return status;
+    PAWL_TRY(read_changed_steps(look));
+    PAWL_TRY(pw_read_steps(look->store, &look->arena, &steps, &look->steps, &look->step_count, look->error));
+    return pw_read_logs(look->store, &look->arena, &logs, &look->logs, &look->log_count, look->error);
 }
 
 /* ---- Telling ------------------------------------------------------------------------------------------------- */

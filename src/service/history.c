@@ -86,11 +86,8 @@ static pawl_status read_history(struct pw_listing *listing, struct pw_text workf
                                 struct pawl_error *error)
 {
     struct pw_instance row;
-    pawl_status status = pw_rows_read(listing->engine, &listing->arena, workflow, id, &row, error);
-    if (status == PAWL_OK)
-        status = pw_rows_check_run(row.id.data, row.run, options->run_number, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_rows_read(listing->engine, &listing->arena, workflow, id, &row, error));
+    PAWL_TRY(pw_rows_check_run(row.id.data, row.run, options->run_number, error));
     struct pawl_history history = { .run_number = options->run_number == 0 ? row.run : options->run_number };
     struct pw_history_query query = { .instance = row.key,
                                       .run = history.run_number,
@@ -100,7 +97,7 @@ static pawl_status read_history(struct pw_listing *listing, struct pw_text workf
     pw_cursor_filter_text(&listing->filter, id);
     pw_cursor_filter_number(&listing->filter, history.run_number);
     pw_cursor_filter_number(&listing->filter, query.newest_first);
-    status = list_all(listing, &query, options, &history, error);
+    pawl_status status = list_all(listing, &query, options, &history, error);
     if (status == PAWL_OK)
         *out_history = history;
     return status;

@@ -57,12 +57,9 @@ pawl_status pawl_get(pawl_engine *engine, pawl_scope *scope, const char *workflo
                      struct pawl_instance *out_instance, struct pawl_error *error)
 {
     struct pw_definition *definition;
-    pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
-    if (status == PAWL_OK)
-        status = pw_check_answer(scope, out_instance, "out_instance", error);
-    if (status == PAWL_OK)
-        status = pw_inspect_instance(engine, scope, definition->name, pw_text_of(id), out_instance, error);
-    return status;
+    PAWL_TRY(pw_check_target(engine, workflow, id, &definition, error));
+    PAWL_TRY(pw_check_answer(scope, out_instance, "out_instance", error));
+    return pw_inspect_instance(engine, scope, definition->name, pw_text_of(id), out_instance, error);
 }
 
 static struct pawl_workflow_info describe(const struct pw_definition *definition)
@@ -145,11 +142,8 @@ static pawl_status take_options(struct pw_instances *instances, const struct paw
 {
     struct pw_listing *listing = &instances->listing;
     struct pw_instance_query *query = &instances->query;
-    pawl_status status = pw_listing_begin(listing, options->page_size, options->page_bytes_max, options->order, error);
-    if (status == PAWL_OK)
-        status = take_filter(instances, options, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_listing_begin(listing, options->page_size, options->page_bytes_max, options->order, error));
+    PAWL_TRY(take_filter(instances, options, error));
     query->max = listing->max;
     query->bytes_max = listing->bytes_max;
     query->oldest_first = options->order == PAWL_OLDEST_FIRST;
@@ -253,20 +247,17 @@ pawl_status pawl_count(pawl_engine *engine, const char *workflow, struct pawl_in
     struct pw_definition *definition;
     struct pw_arena arena = { 0 };
     size_t count = 1;
-    pawl_status status = pw_check_given(engine, "engine", error);
-    if (status == PAWL_OK)
-        status = pw_check_given(out_counts, "out_counts", error);
-    if (status == PAWL_OK && workflow != NULL)
-        status = pw_check_workflow(engine, workflow, &definition, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_check_given(engine, "engine", error));
+    PAWL_TRY(pw_check_given(out_counts, "out_counts", error));
+    if (workflow != NULL)
+        PAWL_TRY(pw_check_workflow(engine, workflow, &definition, error));
     const struct pw_text *names = workflow != NULL ? &definition->name : take_names(engine, &arena, &count);
     if (names == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
     /* Counts one more than is told, to know whether there are more. */
     const struct pw_read asked = { .kind = PW_READ_STATUS_COUNTS, .names = { names, count, PAWL_COUNT_MAX + 1 } };
     struct pw_found found;
-    status = pw_read(engine->store, &asked, NULL, &found, error);
+    pawl_status status = pw_read(engine->store, &asked, NULL, &found, error);
     for (size_t of = 0; status == PAWL_OK && of < PAWL_INSTANCE_STATUSES; of++) {
         out_counts->has_more[of] = found.statuses.of[of] > PAWL_COUNT_MAX;
         out_counts->count[of] = out_counts->has_more[of] ? PAWL_COUNT_MAX : found.statuses.of[of];

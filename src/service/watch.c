@@ -77,18 +77,16 @@ pawl_status pawl_wait(pawl_engine *engine, pawl_scope *scope, const char *workfl
 {
     struct waiter waiter = { .is_told = false };
     pawl_watch *watch = NULL;
-    pawl_status status = pw_check_answer(scope, out_instance, "out_instance", error);
-    if (status == PAWL_OK && timeout_ms < 0)
-        status = pw_error(error, PAWL_INVALID, "a timeout is 0 ms or more, not %lld", (long long)timeout_ms);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_check_answer(scope, out_instance, "out_instance", error));
+    if (timeout_ms < 0)
+        return pw_error(error, PAWL_INVALID, "a timeout is 0 ms or more, not %lld", (long long)timeout_ms);
     if (pthread_mutex_init(&waiter.lock, NULL) != 0)
         return pw_error_plain(error, PAWL_NOMEM);
     if (!pw_cond_init(&waiter.wake)) {
         (void)pthread_mutex_destroy(&waiter.lock);
         return pw_error_plain(error, PAWL_NOMEM);
     }
-    status = pawl_watch_open(engine, workflow, id, tell_waiter, &waiter, &watch, error);
+    pawl_status status = pawl_watch_open(engine, workflow, id, tell_waiter, &waiter, &watch, error);
     if (status == PAWL_OK)
         status = wait_for_end(engine, &waiter, pw_text_of(workflow), pw_text_of(id), timeout_ms, error);
     pawl_watch_close(watch);

@@ -264,8 +264,8 @@ pawl_status pawl_recall_call(pawl_lane *lane, const char *name, size_t name_size
     };
     if (lane->suspended)
         return PAWL_SUSPENDED;
-    pawl_status status = check_call(&call);
-    return status == PAWL_OK ? pw_recall_ask(&call, call_look) : status;
+    PAWL_TRY(check_call(&call));
+    return pw_recall_ask(&call, call_look);
 }
 
 /* ---- Children ----------------------------------------------------------------------------------------------------------- */
@@ -369,11 +369,9 @@ static pawl_status token_look(struct pw_call *call)
 {
     pawl_turn *turn = call->lane->turn;
     const struct pw_step *step = call->step;
-    pawl_status status = need_secret(call);
-    if (status == PAWL_OK && !step->in_store)
-        status = pw_recall_record(call);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(need_secret(call));
+    if (!step->in_store)
+        PAWL_TRY(pw_recall_record(call));
     const char *token = pw_deferred_token(&turn->history->arena, turn->claim.workflow, turn->claim.id,
                                           turn->claim.fence.run, step->row.seq, step->row.wait_event_type);
     *call->answer = (struct pawl_answer){ .kind = PAWL_ANSWER_DONE, .result_json = token };

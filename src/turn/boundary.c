@@ -488,9 +488,7 @@ pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t win
     pw_step_stamp(turn->history, step, now_ms);
     bool is_complete = own != NULL && pw_arena_text(&turn->history->arena, pw_text_of(text), &step->row.result) &&
                        add_step(own, step) && add_abandoned(own, lane, now_ms) && add_logs(own, lane, NULL);
-    pawl_status status = unit_submit(turn, own, is_complete);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(unit_submit(turn, own, is_complete));
     lane->after = turn->submitted;
     (void)pw_step_note_answer(turn->history, step, lane->began);
     return PAWL_OK;

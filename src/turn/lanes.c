@@ -257,9 +257,7 @@ static pawl_status fork_init(struct pw_fork *fork)
 static pawl_status fork_run(struct pw_fork *fork)
 {
     pawl_turn *turn = fork->turn;
-    pawl_status status = fork_init(fork);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(fork_init(fork));
     fork->shared = fork->count > 1;
     turn->open_forks += fork->shared;
     if (fork->shared) {
@@ -309,9 +307,7 @@ pawl_status pawl_lane_all(pawl_lane *lane, const char *name, size_t name_size, s
                             .branch = branch,
                             .user = user,
                             .statuses = out_status };
-    pawl_status status = check_count(lane, count);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(check_count(lane, count));
     fork.name = pw_text_trim((struct pw_text){ name, name != NULL ? name_size : 0 });
     if (!pw_is_step_name(fork.name))
         return pw_lane_error(lane, PAWL_INVALID_STEP_NAME, "branches need a name of 1 to %d bytes of UTF-8",
@@ -319,7 +315,7 @@ pawl_status pawl_lane_all(pawl_lane *lane, const char *name, size_t name_size, s
     pw_turn_lock(turn);
     pw_lane_leave_code(lane, false);
     tell_of_fork(lane, count, false);
-    status = fork_run(&fork);
+    pawl_status status = fork_run(&fork);
     if (status == PAWL_OK && any_unfinished(&fork))
         status = pw_lane_suspend(lane);
     pw_lane_enter_code(lane);
@@ -421,8 +417,8 @@ static pawl_status run_race(struct pw_fork *fork, struct pw_step *step, size_t *
 /* A race inside a branch that lost one: its branches only show what they wait for. */
 static pawl_status walk_lost_race(struct pw_fork *fork)
 {
-    pawl_status status = fork_run(fork);
-    return status == PAWL_OK ? pw_lane_suspend(fork->parent) : status;
+    PAWL_TRY(fork_run(fork));
+    return pw_lane_suspend(fork->parent);
 }
 
 pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size, size_t count, pawl_lane_fn *branch,
@@ -434,14 +430,12 @@ pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size,
     struct pw_fork fork = {
         .turn = turn, .parent = lane, .count = count, .branch = branch, .user = user, .statuses = out_status
     };
-    pawl_status status = check_count(lane, count);
-    if (status == PAWL_OK && count == 0)
-        status = pw_lane_error(lane, PAWL_INVALID, "the first of no branches never comes");
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(check_count(lane, count));
+    if (count == 0)
+        return pw_lane_error(lane, PAWL_INVALID, "the first of no branches never comes");
     for (size_t i = 0; i < count; i++)
         out_status[i] = PAWL_SUSPENDED;
-    status = pw_recall_enter(lane);
+    pawl_status status = pw_recall_enter(lane);
     if (status == PAWL_OK)
         status = pw_recall_reach(&call);
     uint64_t place = lane->place;

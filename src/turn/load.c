@@ -44,9 +44,9 @@ static pawl_status load_events(struct loading *loading)
     const struct pw_fence *fence = &turn->claim.fence;
     struct pw_event_row *rows = NULL;
     size_t count = 0;
-    pawl_status status = pw_read_new_events(turn->engine->store, &loading->arena, fence->instance, fence->run,
-                                            loading->history->event_seq, &rows, &count, loading->error);
-    return status == PAWL_OK ? take_events(loading, rows, count) : status;
+    PAWL_TRY(pw_read_new_events(turn->engine->store, &loading->arena, fence->instance, fence->run,
+                                loading->history->event_seq, &rows, &count, loading->error));
+    return take_events(loading, rows, count);
 }
 
 /* A child is told whose it is. */
@@ -86,9 +86,8 @@ static pawl_status load_steps(struct loading *loading)
     struct pw_history_query query = { .instance = fence->instance, .run = fence->run, .max = SIZE_MAX };
     struct pw_step_row *rows = NULL;
     size_t count = 0;
-    pawl_status status =
-        pw_read_steps(loading->turn->engine->store, &loading->arena, &query, &rows, &count, loading->error);
-    return status == PAWL_OK ? take_steps(loading, rows, count) : status;
+    PAWL_TRY(pw_read_steps(loading->turn->engine->store, &loading->arena, &query, &rows, &count, loading->error));
+    return take_steps(loading, rows, count);
 }
 
 static pawl_status load_instance(struct loading *loading)
@@ -97,10 +96,9 @@ static pawl_status load_instance(struct loading *loading)
     struct pw_instance instance;
     if (claim->has_instance)
         return take_beginning(loading, claim->created_at_ms, claim->params, &claim->link);
-    pawl_status status = pw_read_instance_by_key(loading->turn->engine->store, &loading->arena, claim->fence.instance,
-                                                 &instance, loading->error);
-    return status == PAWL_OK ? take_beginning(loading, instance.created_at_ms, instance.params, &instance.link)
-                             : status;
+    PAWL_TRY(pw_read_instance_by_key(loading->turn->engine->store, &loading->arena, claim->fence.instance, &instance,
+                                     loading->error));
+    return take_beginning(loading, instance.created_at_ms, instance.params, &instance.link);
 }
 
 /* Where the store can tell all of it at once. */
@@ -109,15 +107,13 @@ static pawl_status load_run(struct loading *loading)
     const struct pw_claim *claim = &loading->turn->claim;
     struct pw_run_rows rows;
     bool with_events = claim->event_seq > 0;
-    pawl_status status = pw_read_run(loading->turn->engine->store, &loading->arena, claim->fence.instance,
-                                     claim->fence.run, with_events, &rows, loading->error);
-    if (status == PAWL_OK)
-        status = take_beginning(loading, rows.created_at_ms, rows.params, &rows.link);
-    if (status == PAWL_OK)
-        status = take_steps(loading, rows.steps, rows.step_count);
-    if (status == PAWL_OK && with_events)
-        status = take_events(loading, rows.events, rows.event_count);
-    return status;
+    PAWL_TRY(pw_read_run(loading->turn->engine->store, &loading->arena, claim->fence.instance, claim->fence.run,
+                         with_events, &rows, loading->error));
+    PAWL_TRY(take_beginning(loading, rows.created_at_ms, rows.params, &rows.link));
+    PAWL_TRY(take_steps(loading, rows.steps, rows.step_count));
+    if (with_events)
+        PAWL_TRY(take_events(loading, rows.events, rows.event_count));
+    return PAWL_OK;
 }
 
 /* The first turn of a run finds nothing, but that a restart may have kept steps of the run before. */
