@@ -587,31 +587,12 @@ void pw_engine_leave(pawl_engine *engine, struct pw_peer *peer)
     pthread_rwlock_unlock(&engine->local_lock);
 }
 
-static void tell_peers(pawl_engine *engine, struct pw_word word)
+void pw_engine_tell(pawl_engine *engine, struct pw_word word)
 {
+    if (word.kind == PW_WORD_REVOKED)
+        pw_blocked_let_in(&engine->blocked, word.instance, word.run);
     pthread_rwlock_rdlock(&engine->local_lock);
     for (struct pw_peer *peer = engine->peers; peer != NULL; peer = peer->next)
         peer->hear(peer->runner, &word);
     pthread_rwlock_unlock(&engine->local_lock);
-}
-
-void pw_engine_revoke(pawl_engine *engine, int64_t instance, int64_t run)
-{
-    pw_blocked_let_in(&engine->blocked, instance, run);
-    tell_peers(engine, (struct pw_word){ PW_WORD_REVOKED, instance, run, .seq = 0 });
-}
-
-void pw_engine_event(pawl_engine *engine, int64_t instance, int64_t run, int64_t seq)
-{
-    tell_peers(engine, (struct pw_word){ PW_WORD_EVENT, instance, run, .seq = seq });
-}
-
-void pw_engine_pause(pawl_engine *engine, int64_t instance)
-{
-    tell_peers(engine, (struct pw_word){ PW_WORD_PAUSE, instance, 0, .seq = 0 });
-}
-
-void pw_engine_interrupt(pawl_engine *engine, int64_t instance, int64_t run, enum pw_demand demand)
-{
-    tell_peers(engine, (struct pw_word){ PW_WORD_DEMAND, instance, run, .demand = demand });
 }

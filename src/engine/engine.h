@@ -180,9 +180,6 @@ void pw_local_wake(pawl_engine *engine, int64_t due_at_ms);
 /* The runners of this engine, and what they are told: see enum pw_word_kind. */
 void pw_engine_join(pawl_engine *engine, struct pw_peer *peer);
 void pw_engine_leave(pawl_engine *engine, struct pw_peer *peer);
-void pw_engine_revoke(pawl_engine *engine, int64_t instance, int64_t run);
-void pw_engine_event(pawl_engine *engine, int64_t instance, int64_t run, int64_t seq);
-void pw_engine_pause(pawl_engine *engine, int64_t instance);
-void pw_engine_interrupt(pawl_engine *engine, int64_t instance, int64_t run, enum pw_demand demand);
+void pw_engine_tell(pawl_engine *engine, struct pw_word word);
 
 #endif

@@ -46,7 +46,8 @@ static void note_effect(pawl_engine *engine, const struct pw_effect *effect, str
         break;
     case PW_EFFECT_EVENT: /* a turn under way would park without having seen it */
         if (!effect->as.event.has_woken)
-            pw_engine_event(engine, effect->instance, effect->run, effect->as.event.seq);
+            pw_engine_tell(
+                engine, (struct pw_word){ PW_WORD_EVENT, effect->instance, effect->run, .seq = effect->as.event.seq });
         break;
     case PW_EFFECT_PARKED:
     case PW_EFFECT_HELD:

@@ -16,19 +16,21 @@ struct controlling {
     struct pw_op_control *op;
 };
 
-/* Revoking comes before delivering: it is the old run's turn that must see itself cancelled, not the new one's. */
+/* Tells the turns of the run, before another is delivered: it is the old run's turn that must see itself cancelled, not the new
+ * one's. */
 static void follow_up(pawl_engine *engine, const struct pw_op_control *op)
 {
-    if (!op->is_done)
-        return;
+    struct pw_word word = { PW_WORD_DEMAND, op->at.instance, op->at.run, .demand = PW_DEMAND_INTERRUPT };
     if (op->what == PAWL_CONTROL_TERMINATE)
-        pw_engine_revoke(engine, op->at.instance, op->at.run);
-    if (op->is_asked)
-        pw_engine_pause(engine, op->at.instance);
-    if (op->what == PAWL_CONTROL_INTERRUPT)
-        pw_engine_interrupt(engine, op->at.instance, op->at.run, PW_DEMAND_INTERRUPT);
-    if (op->what == PAWL_CONTROL_ROLLBACK)
-        pw_engine_interrupt(engine, op->at.instance, op->at.run, PW_DEMAND_ROLLBACK);
+        word.kind = PW_WORD_REVOKED;
+    else if (op->is_asked)
+        word.kind = PW_WORD_PAUSE;
+    else if (op->what == PAWL_CONTROL_ROLLBACK)
+        word.demand = PW_DEMAND_ROLLBACK;
+    else if (op->what != PAWL_CONTROL_INTERRUPT)
+        return;
+    if (op->is_done)
+        pw_engine_tell(engine, word);
 }
 
 static pw_edit_fn decide_resume;

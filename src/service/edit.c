@@ -95,7 +95,7 @@ static void follow_up(const struct pw_edit *edit)
 {
     pawl_engine *engine = edit->request.engine;
     if (edit->revokes)
-        pw_engine_revoke(engine, edit->instance.key, edit->instance.run);
+        pw_engine_tell(engine, (struct pw_word){ PW_WORD_REVOKED, edit->instance.key, edit->instance.run, .seq = 0 });
     if (edit->held != NULL) {
         struct pw_claim claim = claim_of(edit);
         pw_local_deliver(engine, &claim);
@@ -142,14 +142,4 @@ void pw_edit_init(struct pw_edit *edit, struct pw_text workflow, struct pw_text 
     edit->workflow = workflow;
     edit->id = id;
     edit->decide = decide;
-}
-
-pawl_status pw_edit_go(pawl_engine *engine, struct pw_text workflow, struct pw_text id, pw_edit_fn *decide,
-                       struct pawl_error *error, pawl_answered_fn *answered, void *user)
-{
-    struct pw_edit *edit = pw_request_new(sizeof *edit, engine, edit_end, error, answered, user);
-    if (edit == NULL)
-        return PAWL_NOMEM;
-    pw_edit_init(edit, workflow, id, decide);
-    return pw_request_go(&edit->request, PAWL_OK);
 }

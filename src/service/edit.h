@@ -37,10 +37,6 @@ struct pw_edit {
 /* Makes an edit of the request, which is begun anew with every round.  PAWL_BUSY when the instance keeps changing. */
 void pw_edit_init(struct pw_edit *edit, struct pw_text workflow, struct pw_text id, pw_edit_fn *decide);
 
-/* An edit that has nothing of its own, as pw_request_new() and pw_request_go(). */
-pawl_status pw_edit_go(pawl_engine *engine, struct pw_text workflow, struct pw_text id, pw_edit_fn *decide,
-                       struct pawl_error *error, pawl_answered_fn *answered, void *user);
-
 /* ---- For decide ---------------------------------------------------------------------------------------------- */
 
 /* Makes the run go on: in the local runner where that has room, otherwise as a task that is due now. */

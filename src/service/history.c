@@ -110,16 +110,12 @@ pawl_status pawl_get_history(pawl_engine *engine, pawl_scope *scope, const char 
     struct pawl_history_options known = PAWL_HISTORY_OPTIONS_INIT;
     struct pw_definition *definition;
     struct pw_listing listing = { .engine = engine, .scope = scope };
-    pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
-    if (status == PAWL_OK)
-        status = pw_check_answer(scope, out_history, "out_history", error);
-    if (status == PAWL_OK)
-        status = pw_check_options(options, &known, sizeof known, error);
-    if (status == PAWL_OK)
-        status = pw_listing_begin(&listing, known.page_size, known.page_bytes_max, known.order, error);
-    if (status == PAWL_OK && known.has_log_level && (unsigned)known.log_level > PAWL_LOG_ERROR)
-        status = pw_error(error, PAWL_INVALID, "log level %d is not a log level", (int)known.log_level);
-    if (status == PAWL_OK)
-        status = read_history(&listing, definition->name, pw_text_of(id), &known, out_history, error);
+    PAWL_TRY(pw_check_target(engine, workflow, id, &definition, error));
+    PAWL_TRY(pw_check_answer(scope, out_history, "out_history", error));
+    PAWL_TRY(pw_check_options(options, &known, sizeof known, error));
+    PAWL_TRY(pw_listing_begin(&listing, known.page_size, known.page_bytes_max, known.order, error));
+    if (known.has_log_level && (unsigned)known.log_level > PAWL_LOG_ERROR)
+        return pw_error(error, PAWL_INVALID, "log level %d is not a log level", (int)known.log_level);
+    pawl_status status = read_history(&listing, definition->name, pw_text_of(id), &known, out_history, error);
     return pw_listing_end(&listing, status, error);
 }

@@ -180,17 +180,14 @@ pawl_status pw_instances_of(pawl_engine *engine, pawl_scope *scope, const char *
     struct pw_instances instances = { .listing = { .engine = engine, .scope = scope } };
     struct pw_listing *listing = &instances.listing;
     struct pw_definition *definition;
-    pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
-    if (status == PAWL_OK)
-        status = pw_check_answer(scope, out_page, "out_page", error);
-    if (status == PAWL_OK)
-        status = pw_check_options(options, &known, sizeof known, error);
-    if (status == PAWL_OK && known.has_status)
-        status = pw_error(error, PAWL_INVALID, "%s are listed whatever their status; leave has_status false", what);
-    if (status == PAWL_OK && known.version != NULL)
-        status = pw_error(error, PAWL_INVALID, "%s are listed whatever their version; leave version NULL", what);
-    if (status == PAWL_OK)
-        status = pw_rows_read(engine, &listing->arena, definition->name, pw_text_of(id), &instances.of, error);
+    PAWL_TRY(pw_check_target(engine, workflow, id, &definition, error));
+    PAWL_TRY(pw_check_answer(scope, out_page, "out_page", error));
+    PAWL_TRY(pw_check_options(options, &known, sizeof known, error));
+    if (known.has_status)
+        return pw_error(error, PAWL_INVALID, "%s are listed whatever their status; leave has_status false", what);
+    if (known.version != NULL)
+        return pw_error(error, PAWL_INVALID, "%s are listed whatever their version; leave version NULL", what);
+    pawl_status status = pw_rows_read(engine, &listing->arena, definition->name, pw_text_of(id), &instances.of, error);
     if (status == PAWL_OK) {
         pw_cursor_filter_text(&listing->filter, pw_text_of(what));
         pw_cursor_filter_number(&listing->filter, instances.of.key);
@@ -211,18 +208,13 @@ pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const char *workfl
     struct pw_definition *definition;
     struct pw_instance *rows = NULL;
     size_t count = 0;
-    pawl_status status = pw_check_workflow(engine, workflow, &definition, error);
-    if (status == PAWL_OK)
-        status = pw_check_answer(scope, out_page, "out_page", error);
-    if (status == PAWL_OK)
-        status = pw_check_options(options, &known, sizeof known, error);
-    if (status == PAWL_OK) {
-        instances.query.workflow = definition->name;
-        pw_cursor_filter_text(&listing->filter, definition->name);
-        status = take_options(&instances, &known, error);
-    }
-    if (status == PAWL_OK)
-        status = pw_list_instances(engine->store, &listing->arena, &instances.query, &rows, &count, error);
+    PAWL_TRY(pw_check_workflow(engine, workflow, &definition, error));
+    PAWL_TRY(pw_check_answer(scope, out_page, "out_page", error));
+    PAWL_TRY(pw_check_options(options, &known, sizeof known, error));
+    instances.query.workflow = definition->name;
+    pw_cursor_filter_text(&listing->filter, definition->name);
+    PAWL_TRY(take_options(&instances, &known, error));
+    pawl_status status = pw_list_instances(engine->store, &listing->arena, &instances.query, &rows, &count, error);
     if (status == PAWL_OK)
         status = pw_instances_show(&instances, rows, count, /* parent= */ NULL, out_page);
     return pw_listing_end(listing, status, error);

@@ -523,7 +523,7 @@ static void revoking_an_older_run_does_not_cancel_the_newer_one(void **state)
     struct pw_instance row = read_row(&running);
     assert_int_equal(row.run, 2);
 
-    pw_engine_revoke(running.engine, row.key, row.run - 1);
+    pw_engine_tell(running.engine, (struct pw_word){ PW_WORD_REVOKED, row.key, row.run - 1, .seq = 0 });
     gate_open(&stage->gate);
     running_await(&running, "w", "r", PAWL_COMPLETE);
 
