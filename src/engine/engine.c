@@ -85,6 +85,12 @@ static void applied(void *user, struct pw_unit **units, size_t count, pawl_statu
     }
 }
 
+void pw_engine_submit(pawl_engine *engine, struct pw_unit *unit)
+{
+    pw_hooks_attach(engine, unit);
+    pw_commit_submit(engine->commit, unit);
+}
+
 pawl_status pw_engine_run(pawl_engine *engine, struct pw_unit *unit)
 {
     pw_hooks_attach(engine, unit);

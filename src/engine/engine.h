@@ -138,10 +138,15 @@ pawl_status pw_engine_open(const struct pawl_options *options, pw_store_wrap_fn 
 /* Copies the caller's options, as far as its header knew them, over the defaults.  False when made by a newer header. */
 bool pw_options_copy(void *known, size_t known_size, const void *given);
 
-/* Units go to the committer by these two, which let hooks attach to them: see pw_commit_run() and pw_commit_send().
- * pw_engine_send() does not wait: if there is no room (C6 of commit.h) the unit is answered at once, PAWL_STORE_UNAVAILABLE. */
-pawl_status pw_engine_run(pawl_engine *engine, struct pw_unit *unit);
+/* The door to the committer: every unit goes through it, and gets what the registered hooks ask for.
+ *
+ * pw_engine_submit() queues a unit that has `done`.  It never waits and never refuses: for turns, which ask for room before.
+ * pw_engine_send() also sees to it that somebody applies the unit soon: for callers who go on to other things.  If there is no room
+ * (C6 of commit.h) it answers the unit at once, PAWL_STORE_UNAVAILABLE.
+ * pw_engine_run() waits until the unit is answered, and returns its status. */
+void pw_engine_submit(pawl_engine *engine, struct pw_unit *unit);
 void pw_engine_send(pawl_engine *engine, struct pw_unit *unit);
+pawl_status pw_engine_run(pawl_engine *engine, struct pw_unit *unit);
 
 /* The clock of timeouts and leases: see struct pawl_clock. */
 int64_t pw_engine_monotonic_ms(const pawl_engine *engine);

@@ -72,7 +72,7 @@ pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_c
                                    .leased_max = limited != NULL ? pw_function_limit(engine, *limited) : 0,
                                    .owner = runner->owner,
                                    .lease_ms = runner->options.lease_ms };
-    pawl_status status = count > 0 || reaps ? pw_commit_run(engine->commit, unit) : PAWL_OK;
+    pawl_status status = count > 0 || reaps ? pw_engine_run(engine, unit) : PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < claim->claim_count; i++)
         claim->claims[i].leased_from_ms = unit->begun_ms; /* leases are known to hold from when they were asked for */
     if (status != PAWL_OK && unit->error.status == status)
@@ -201,7 +201,7 @@ pawl_status pawl_runner_renew(pawl_runner *runner, struct pawl_error *error)
     struct pw_op_renew *renew = &op->as.renew;
     renew->owner = runner->owner;
     renew->lease_ms = runner->options.lease_ms;
-    pawl_status status = renew->count > 0 ? pw_commit_run(runner->engine->commit, &unit) : PAWL_OK;
+    pawl_status status = renew->count > 0 ? pw_engine_run(runner->engine, &unit) : PAWL_OK;
     for (size_t i = 0; i < renew->count; i++) {
         if (status == PAWL_OK)
             tell(turns[i], &renew->leases[i], &unit, renew->lease_ms);

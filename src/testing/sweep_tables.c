@@ -6,7 +6,7 @@ pawl_status pw_world_apply(pawl_world *world, const struct pw_op *wanted, struct
 {
     struct pw_unit unit;
     pw_unit_init(&unit);
-    pawl_status status = pw_unit_copy(&unit, wanted) ? pw_commit_run(world->engine->commit, &unit) : PAWL_NOMEM;
+    pawl_status status = pw_unit_copy(&unit, wanted) ? pw_engine_run(world->engine, &unit) : PAWL_NOMEM;
     if (status != PAWL_OK && unit.error.status == status)
         pw_error(error, status, "%s", unit.error.text);
     else if (status != PAWL_OK)

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
-#include "engine/hooks.h"
 #include "history/retry.h"
 #include "turn/lease.h"
 #include "turn/lines.h"
@@ -266,8 +265,7 @@ static pawl_status unit_submit(pawl_turn *turn, struct turn_unit *own, bool is_c
     turn->logs = (struct pw_log_list){ NULL, NULL };
     own->number = ++turn->submitted;
     pw_turn_ref(turn);
-    pw_hooks_attach(turn->engine, &own->unit);
-    pw_commit_submit(turn->engine->commit, &own->unit);
+    pw_engine_submit(turn->engine, &own->unit);
     return PAWL_OK;
 }
 
