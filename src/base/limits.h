@@ -35,7 +35,7 @@ enum {
     PW_PAGE_SIZE_DEFAULT = 25,
     PW_PAGE_BYTES_DEFAULT = 4 * 1024 * 1024,
     PW_UNITS_PER_COMMIT_MAX = 1024,
-    PW_QUEUE_UNITS_MAX = 16384, /* that wait for one lane of the store */
+    PW_QUEUE_UNITS_MAX = 16384, /* that wait in one queue of the committer */
     PW_QUEUE_BYTES_MAX = 64 * 1024 * 1024,
     PW_TURN_UNDURABLE_MAX = 256, /* boundaries of a turn */
     PW_REPEATS_MAX = 1000000,    /* calls of steps that the code has called before, without returning in between */

@@ -18,7 +18,7 @@
 
 enum { LINGER_MS = 2 };
 
-struct lane {
+struct queue {
     struct pw_commit *commit;
     pthread_t thread; /* the serving one, while there is one */
     pthread_mutex_t lock;
@@ -37,35 +37,35 @@ struct pw_commit {
     struct pw_commit_observer observer;
     struct pw_chores chores;
     atomic_bool is_closed; /* nothing is applied any more */
-    size_t thread_count;   /* that were started: those of the lanes, in their order, then the one for chores */
-    size_t lane_count;
-    struct lane lanes[];
+    size_t thread_count;   /* that were started: those of the queues, in their order, then the one for chores */
+    size_t queue_count;
+    struct queue queues[];
 };
 
-static bool lane_init(struct lane *lane, struct pw_commit *commit)
+static bool queue_init(struct queue *queue, struct pw_commit *commit)
 {
-    lane->commit = commit;
-    lane->end = &lane->first;
-    if (pthread_mutex_init(&lane->lock, NULL) != 0)
+    queue->commit = commit;
+    queue->end = &queue->first;
+    if (pthread_mutex_init(&queue->lock, NULL) != 0)
         return false;
-    if (!pw_cond_init(&lane->server))
+    if (!pw_cond_init(&queue->server))
         goto no_server;
-    if (!pw_cond_init(&lane->room))
+    if (!pw_cond_init(&queue->room))
         goto no_room;
     return true;
 no_room:
-    (void)pthread_cond_destroy(&lane->server);
+    (void)pthread_cond_destroy(&queue->server);
 no_server:
-    (void)pthread_mutex_destroy(&lane->lock);
+    (void)pthread_mutex_destroy(&queue->lock);
     return false;
 }
 
 pawl_status pw_commit_new(struct pw_store *store, struct pw_commit_observer observer, struct pw_commit **out_commit)
 {
-    size_t wanted = store->ops->lanes != NULL ? store->ops->lanes(store) : 1;
+    size_t wanted = store->ops->queues != NULL ? store->ops->queues(store) : 1;
     if (wanted == 0)
         wanted = 1;
-    struct pw_commit *commit = calloc(1, sizeof *commit + wanted * sizeof commit->lanes[0]);
+    struct pw_commit *commit = calloc(1, sizeof *commit + wanted * sizeof commit->queues[0]);
     if (commit == NULL)
         return PAWL_NOMEM;
     commit->store = store;
@@ -74,9 +74,9 @@ pawl_status pw_commit_new(struct pw_store *store, struct pw_commit_observer obse
         free(commit);
         return PAWL_NOMEM;
     }
-    while (commit->lane_count < wanted && lane_init(&commit->lanes[commit->lane_count], commit))
-        commit->lane_count++;
-    if (commit->lane_count < wanted) {
+    while (commit->queue_count < wanted && queue_init(&commit->queues[commit->queue_count], commit))
+        commit->queue_count++;
+    if (commit->queue_count < wanted) {
         pw_commit_free(commit);
         return PAWL_NOMEM;
     }
@@ -86,16 +86,16 @@ pawl_status pw_commit_new(struct pw_store *store, struct pw_commit_observer obse
 
 size_t pw_commit_threads(const struct pw_commit *commit)
 {
-    return commit->lane_count + 1;
+    return commit->queue_count + 1;
 }
 
-static struct lane *lane_of(struct pw_commit *commit, const struct pw_unit *unit)
+static struct queue *queue_of(struct pw_commit *commit, const struct pw_unit *unit)
 {
     struct pw_store *store = commit->store;
-    if (commit->lane_count == 1)
-        return &commit->lanes[0];
-    return &commit->lanes[store->ops->lane_of != NULL ? store->ops->lane_of(store, unit)
-                                                      : unit->lane % commit->lane_count];
+    if (commit->queue_count == 1)
+        return &commit->queues[0];
+    return &commit->queues[store->ops->queue_of != NULL ? store->ops->queue_of(store, unit)
+                                                        : unit->about % commit->queue_count];
 }
 
 /* ---- Answering ----------------------------------------------------------------------------------------------- */
@@ -135,7 +135,7 @@ static bool chain_is_broken(struct pw_unit *unit)
     return true;
 }
 
-static void answer_all(struct lane *lane, struct pw_unit **units, size_t count)
+static void answer_all(struct queue *queue, struct pw_unit **units, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct pw_unit *unit = units[i];
@@ -146,19 +146,19 @@ static void answer_all(struct lane *lane, struct pw_unit **units, size_t count)
             pw_unbar_store();
             continue;
         }
-        pthread_mutex_lock(&lane->lock);
+        pthread_mutex_lock(&queue->lock);
         unit->answered = true;
         pthread_cond_signal(unit->user); /* its thread's: see pw_commit_run() */
-        pthread_mutex_unlock(&lane->lock);
+        pthread_mutex_unlock(&queue->lock);
     }
 }
 
 /* ---- Applying ------------------------------------------------------------------------------------------------ */
 
-static pawl_status apply_once(struct lane *lane, struct pw_unit **units, size_t count, struct pawl_error *error)
+static pawl_status apply_once(struct queue *queue, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
-    struct pw_store *store = lane->commit->store;
-    const struct pw_commit_observer *observer = &lane->commit->observer;
+    struct pw_store *store = queue->commit->store;
+    const struct pw_commit_observer *observer = &queue->commit->observer;
     int64_t begun_ms = observer->monotonic_ms != NULL ? observer->monotonic_ms(observer->user) : 0;
     for (size_t i = 0; i < count; i++) {
         units[i]->undone = false;
@@ -178,7 +178,7 @@ static pawl_status apply_once(struct lane *lane, struct pw_unit **units, size_t 
 
 /* The transaction failed as a whole.  If one unit is to blame its neighbours must not fail with it, so each gets a transaction
  * of its own.  There is no second try if it would fail the same way, or wait a bounded time again for each unit. */
-static void apply_singly(struct lane *lane, struct pw_unit **units, size_t count, pawl_status why,
+static void apply_singly(struct queue *queue, struct pw_unit **units, size_t count, pawl_status why,
                          const struct pawl_error *whole)
 {
     bool hopeless = count == 1 || why == PAWL_BUSY || why == PAWL_STORE_READ_ONLY || why == PAWL_STORE_CORRUPT;
@@ -188,7 +188,7 @@ static void apply_singly(struct lane *lane, struct pw_unit **units, size_t count
         struct pawl_error error = *whole;
         if (chain_is_broken(units[i]))
             continue;
-        if (hopeless || apply_once(lane, &units[i], 1, &error) != PAWL_OK)
+        if (hopeless || apply_once(queue, &units[i], 1, &error) != PAWL_OK)
             refuse(units[i], &error);
         note_chain(units[i]);
     }
@@ -205,7 +205,7 @@ static void refuse_closed(struct pw_unit **units, size_t count)
     }
 }
 
-static void apply_batch(struct lane *lane, struct pw_unit **units, size_t count)
+static void apply_batch(struct queue *queue, struct pw_unit **units, size_t count)
 {
     struct pw_unit *live[PW_UNITS_PER_COMMIT_MAX];
     size_t live_count = 0;
@@ -216,9 +216,9 @@ static void apply_batch(struct lane *lane, struct pw_unit **units, size_t count)
     if (live_count == 0)
         return;
     struct pawl_error error = { PAWL_OK, "" };
-    pawl_status status = apply_once(lane, live, live_count, &error);
+    pawl_status status = apply_once(queue, live, live_count, &error);
     if (status != PAWL_OK) {
-        apply_singly(lane, live, live_count, status, &error);
+        apply_singly(queue, live, live_count, status, &error);
         return;
     }
     for (size_t i = 0; i < live_count; i++)
@@ -228,99 +228,99 @@ static void apply_batch(struct lane *lane, struct pw_unit **units, size_t count)
 /* ---- Leading ------------------------------------------------------------------------------------------------- */
 
 /* With the lock held, and nobody leading: one batch.  The lock is let go of in between. */
-static void lead_once(struct lane *lane)
+static void lead_once(struct queue *queue)
 {
     struct pw_unit *batch[PW_UNITS_PER_COMMIT_MAX];
     size_t count = 0;
-    lane->leading = true;
-    lane->kicked = false;
-    while (lane->first != NULL && count < PW_UNITS_PER_COMMIT_MAX) {
-        batch[count++] = lane->first;
-        lane->first = lane->first->next;
+    queue->leading = true;
+    queue->kicked = false;
+    while (queue->first != NULL && count < PW_UNITS_PER_COMMIT_MAX) {
+        batch[count++] = queue->first;
+        queue->first = queue->first->next;
     }
-    if (lane->first == NULL)
-        lane->end = &lane->first;
-    pthread_mutex_unlock(&lane->lock);
-    if (atomic_load(&lane->commit->is_closed))
+    if (queue->first == NULL)
+        queue->end = &queue->first;
+    pthread_mutex_unlock(&queue->lock);
+    if (atomic_load(&queue->commit->is_closed))
         refuse_closed(batch, count);
     else
-        apply_batch(lane, batch, count);
+        apply_batch(queue, batch, count);
     size_t bytes = 0;
     for (size_t i = 0; i < count; i++)
         bytes += batch[i]->bytes;
-    answer_all(lane, batch, count);
-    atomic_fetch_sub(&lane->load, count);
-    atomic_fetch_sub(&lane->load_bytes, bytes);
-    pthread_mutex_lock(&lane->lock);
-    lane->leading = false;
-    pthread_cond_broadcast(&lane->room);
+    answer_all(queue, batch, count);
+    atomic_fetch_sub(&queue->load, count);
+    atomic_fetch_sub(&queue->load_bytes, bytes);
+    pthread_mutex_lock(&queue->lock);
+    queue->leading = false;
+    pthread_cond_broadcast(&queue->room);
 }
 
 /* Somebody else who will lead what is left: a thread that waits for a queued unit, or the serving one. */
-static bool pass_baton(struct lane *lane)
+static bool pass_baton(struct queue *queue)
 {
-    if (lane->first == NULL)
+    if (queue->first == NULL)
         return true;
-    if (lane->first->done == NULL) {
-        pthread_cond_signal(lane->first->user);
+    if (queue->first->done == NULL) {
+        pthread_cond_signal(queue->first->user);
         return true;
     }
-    if (!lane->served)
+    if (!queue->served)
         return false;
-    lane->kicked = true;
-    pthread_cond_signal(&lane->server);
+    queue->kicked = true;
+    pthread_cond_signal(&queue->server);
     return true;
 }
 
-static void lead(struct lane *lane)
+static void lead(struct queue *queue)
 {
     do
-        lead_once(lane);
-    while (!pass_baton(lane));
+        lead_once(queue);
+    while (!pass_baton(queue));
 }
 
-static bool lane_lead(struct lane *lane)
+static bool queue_lead(struct queue *queue)
 {
-    pthread_mutex_lock(&lane->lock);
-    bool can = !lane->leading && lane->first != NULL;
+    pthread_mutex_lock(&queue->lock);
+    bool can = !queue->leading && queue->first != NULL;
     if (can)
-        lead(lane);
-    pthread_mutex_unlock(&lane->lock);
+        lead(queue);
+    pthread_mutex_unlock(&queue->lock);
     return can;
 }
 
-/* Without serving threads the leader does what its callbacks left behind: units of other lanes, which they could not lead, and
+/* Without serving threads the leader does what its callbacks left behind: units of other queues, which they could not lead, and
  * chores.  With no lock held. */
 static void clean_up(struct pw_commit *commit)
 {
     if (pw_store_is_barred() || atomic_load(&commit->chores.served))
         return;
     do {
-        for (size_t i = 0; i < commit->lane_count; i++)
-            (void)lane_lead(&commit->lanes[i]);
+        for (size_t i = 0; i < commit->queue_count; i++)
+            (void)queue_lead(&commit->queues[i]);
     } while (pw_chores_drain(&commit->chores));
 }
 
-static void lane_submit(struct lane *lane, struct pw_unit *unit)
+static void queue_submit(struct queue *queue, struct pw_unit *unit)
 {
     unit->next = NULL;
     unit->answered = false;
     unit->bytes = pw_unit_bytes(unit);
-    atomic_fetch_add(&lane->load, 1);
-    atomic_fetch_add(&lane->load_bytes, unit->bytes);
-    pthread_mutex_lock(&lane->lock);
-    *lane->end = unit;
-    lane->end = &unit->next;
-    if (lane->server_idle && unit->done != NULL) { /* a thread that waits for its unit leads by itself */
-        lane->server_idle = false;
-        pthread_cond_signal(&lane->server);
+    atomic_fetch_add(&queue->load, 1);
+    atomic_fetch_add(&queue->load_bytes, unit->bytes);
+    pthread_mutex_lock(&queue->lock);
+    *queue->end = unit;
+    queue->end = &unit->next;
+    if (queue->server_idle && unit->done != NULL) { /* a thread that waits for its unit leads by itself */
+        queue->server_idle = false;
+        pthread_cond_signal(&queue->server);
     }
-    pthread_mutex_unlock(&lane->lock);
+    pthread_mutex_unlock(&queue->lock);
 }
 
 pawl_status pw_commit_run(struct pw_commit *commit, struct pw_unit *unit)
 {
-    struct lane *lane = lane_of(commit, unit);
+    struct queue *queue = queue_of(commit, unit);
     pthread_cond_t answered;
     bool led = false;
     pw_assert_store_is_free();
@@ -328,17 +328,17 @@ pawl_status pw_commit_run(struct pw_commit *commit, struct pw_unit *unit)
         return unit->status = PAWL_NOMEM;
     unit->done = NULL;
     unit->user = &answered;
-    lane_submit(lane, unit);
-    pthread_mutex_lock(&lane->lock);
+    queue_submit(queue, unit);
+    pthread_mutex_lock(&queue->lock);
     while (!unit->answered) {
-        if (lane->leading) {
-            pthread_cond_wait(&answered, &lane->lock);
+        if (queue->leading) {
+            pthread_cond_wait(&answered, &queue->lock);
         } else {
-            lead(lane);
+            lead(queue);
             led = true;
         }
     }
-    pthread_mutex_unlock(&lane->lock);
+    pthread_mutex_unlock(&queue->lock);
     pthread_cond_destroy(&answered);
     if (led)
         clean_up(commit);
@@ -347,48 +347,48 @@ pawl_status pw_commit_run(struct pw_commit *commit, struct pw_unit *unit)
 
 /* ---- Room ---------------------------------------------------------------------------------------------------- */
 
-static bool is_full(struct lane *lane)
+static bool is_full(struct queue *queue)
 {
-    return atomic_load(&lane->load) >= PW_QUEUE_UNITS_MAX || atomic_load(&lane->load_bytes) >= PW_QUEUE_BYTES_MAX;
+    return atomic_load(&queue->load) >= PW_QUEUE_UNITS_MAX || atomic_load(&queue->load_bytes) >= PW_QUEUE_BYTES_MAX;
 }
 
 bool pw_commit_has_room(struct pw_commit *commit, const struct pw_unit *unit)
 {
-    return !is_full(lane_of(commit, unit));
+    return !is_full(queue_of(commit, unit));
 }
 
-/* The lane of a unit without ops.  Only these two members decide it, and zeroing the others, with their room for an error text,
+/* The queue of a unit without ops.  Only these two members decide it, and zeroing the others, with their room for an error text,
  * would cost more than the rest of a durable call that is answered from history. */
-static struct lane *lane_of_number(struct pw_commit *commit, uint64_t number)
+static struct queue *queue_about(struct pw_commit *commit, uint64_t about)
 {
     struct pw_unit unit;
     unit.first = NULL;
-    unit.lane = number;
-    return lane_of(commit, &unit);
+    unit.about = about;
+    return queue_of(commit, &unit);
 }
 
-bool pw_commit_has_room_for(struct pw_commit *commit, uint64_t number)
+bool pw_commit_has_room_for(struct pw_commit *commit, uint64_t about)
 {
-    return !is_full(lane_of_number(commit, number));
+    return !is_full(queue_about(commit, about));
 }
 
-void pw_commit_await_room(struct pw_commit *commit, uint64_t number)
+void pw_commit_await_room(struct pw_commit *commit, uint64_t about)
 {
-    struct lane *lane = lane_of_number(commit, number);
+    struct queue *queue = queue_about(commit, about);
     bool led = false;
-    if (!is_full(lane))
+    if (!is_full(queue))
         return;
     pw_assert_store_is_free();
-    pthread_mutex_lock(&lane->lock);
-    while (is_full(lane)) {
-        if (!lane->leading && lane->first != NULL) {
-            lead(lane);
+    pthread_mutex_lock(&queue->lock);
+    while (is_full(queue)) {
+        if (!queue->leading && queue->first != NULL) {
+            lead(queue);
             led = true;
         } else {
-            pthread_cond_wait(&lane->room, &lane->lock);
+            pthread_cond_wait(&queue->room, &queue->lock);
         }
     }
-    pthread_mutex_unlock(&lane->lock);
+    pthread_mutex_unlock(&queue->lock);
     if (led)
         clean_up(commit);
 }
@@ -411,69 +411,69 @@ bool pw_commit_do_chore(struct pw_commit *commit)
 /* ---- The serving thread -------------------------------------------------------------------------------------- */
 
 /* False: there is no such thread. */
-static bool lane_kick(struct lane *lane)
+static bool queue_kick(struct queue *queue)
 {
-    pthread_mutex_lock(&lane->lock);
-    bool served = lane->served;
-    if (lane->first != NULL && served && !lane->kicked) {
-        lane->kicked = true;
-        if (!lane->leading) /* otherwise the leader passes the baton on */
-            pthread_cond_signal(&lane->server);
+    pthread_mutex_lock(&queue->lock);
+    bool served = queue->served;
+    if (queue->first != NULL && served && !queue->kicked) {
+        queue->kicked = true;
+        if (!queue->leading) /* otherwise the leader passes the baton on */
+            pthread_cond_signal(&queue->server);
     }
-    pthread_mutex_unlock(&lane->lock);
+    pthread_mutex_unlock(&queue->lock);
     return served;
 }
 
 void pw_commit_send(struct pw_commit *commit, struct pw_unit *unit)
 {
-    struct lane *lane = lane_of(commit, unit);
-    lane_submit(lane, unit);
-    if (lane_kick(lane) || pw_store_is_barred())
+    struct queue *queue = queue_of(commit, unit);
+    queue_submit(queue, unit);
+    if (queue_kick(queue) || pw_store_is_barred())
         return;
-    (void)lane_lead(lane); /* false: whoever leads goes on until the queue is empty */
+    (void)queue_lead(queue); /* false: whoever leads goes on until the queue is empty */
     clean_up(commit);
 }
 
-static void *lane_main(void *user)
+static void *queue_main(void *user)
 {
-    struct lane *lane = user;
+    struct queue *queue = user;
     struct pw_unit *lingering = NULL; /* compared only: it was first in the queue some milliseconds ago */
-    pthread_mutex_lock(&lane->lock);
-    while (lane->served) {
-        bool can_lead = lane->first != NULL && !lane->leading;
-        if (can_lead && (lane->kicked || lane->first == lingering)) {
+    pthread_mutex_lock(&queue->lock);
+    while (queue->served) {
+        bool can_lead = queue->first != NULL && !queue->leading;
+        if (can_lead && (queue->kicked || queue->first == lingering)) {
             lingering = NULL;
-            lead_once(lane);
-            (void)pass_baton(lane);
-        } else if (lane->first != NULL) {
-            lingering = lane->first;
-            pw_cond_wait_ms(&lane->server, &lane->lock, LINGER_MS);
+            lead_once(queue);
+            (void)pass_baton(queue);
+        } else if (queue->first != NULL) {
+            lingering = queue->first;
+            pw_cond_wait_ms(&queue->server, &queue->lock, LINGER_MS);
         } else {
             lingering = NULL;
-            lane->server_idle = true;
-            pthread_cond_wait(&lane->server, &lane->lock);
-            lane->server_idle = false;
+            queue->server_idle = true;
+            pthread_cond_wait(&queue->server, &queue->lock);
+            queue->server_idle = false;
         }
     }
-    if (lane->first != NULL && !lane->leading)
-        lead(lane);
-    pthread_mutex_unlock(&lane->lock);
-    clean_up(lane->commit);
+    if (queue->first != NULL && !queue->leading)
+        lead(queue);
+    pthread_mutex_unlock(&queue->lock);
+    clean_up(queue->commit);
     return NULL;
 }
 
-/* ---- All lanes ----------------------------------------------------------------------------------------------- */
+/* ---- All queues ----------------------------------------------------------------------------------------------- */
 
 void pw_commit_submit(struct pw_commit *commit, struct pw_unit *unit)
 {
-    lane_submit(lane_of(commit, unit), unit);
+    queue_submit(queue_of(commit, unit), unit);
 }
 
 bool pw_commit_lead(struct pw_commit *commit)
 {
     bool led = false;
-    for (size_t i = 0; i < commit->lane_count; i++)
-        led = lane_lead(&commit->lanes[i]) || led;
+    for (size_t i = 0; i < commit->queue_count; i++)
+        led = queue_lead(&commit->queues[i]) || led;
     if (led)
         clean_up(commit);
     return led;
@@ -481,27 +481,27 @@ bool pw_commit_lead(struct pw_commit *commit)
 
 void pw_commit_kick(struct pw_commit *commit)
 {
-    for (size_t i = 0; i < commit->lane_count; i++)
-        (void)lane_kick(&commit->lanes[i]);
+    for (size_t i = 0; i < commit->queue_count; i++)
+        (void)queue_kick(&commit->queues[i]);
 }
 
 void pw_commit_set_served(struct pw_commit *commit, bool served)
 {
-    for (size_t i = 0; i < commit->lane_count; i++) {
-        struct lane *lane = &commit->lanes[i];
-        pthread_mutex_lock(&lane->lock);
-        lane->served = served;
-        pthread_cond_signal(&lane->server);
-        pthread_mutex_unlock(&lane->lock);
+    for (size_t i = 0; i < commit->queue_count; i++) {
+        struct queue *queue = &commit->queues[i];
+        pthread_mutex_lock(&queue->lock);
+        queue->served = served;
+        pthread_cond_signal(&queue->server);
+        pthread_mutex_unlock(&queue->lock);
     }
     pw_chores_set_served(&commit->chores, served);
 }
 
 static bool start_thread(struct pw_commit *commit, size_t number)
 {
-    if (number == commit->lane_count)
+    if (number == commit->queue_count)
         return pthread_create(&commit->chores.thread, NULL, pw_chores_main, &commit->chores) == 0;
-    return pthread_create(&commit->lanes[number].thread, NULL, lane_main, &commit->lanes[number]) == 0;
+    return pthread_create(&commit->queues[number].thread, NULL, queue_main, &commit->queues[number]) == 0;
 }
 
 bool pw_commit_start(struct pw_commit *commit)
@@ -520,15 +520,15 @@ void pw_commit_stop(struct pw_commit *commit)
     pw_commit_set_served(commit, false);
     while (commit->thread_count > 0) {
         size_t number = --commit->thread_count;
-        pthread_join(number < commit->lane_count ? commit->lanes[number].thread : commit->chores.thread, NULL);
+        pthread_join(number < commit->queue_count ? commit->queues[number].thread : commit->chores.thread, NULL);
     }
 }
 
-static void lane_clear(struct lane *lane)
+static void queue_clear(struct queue *queue)
 {
-    (void)pthread_cond_destroy(&lane->room);
-    (void)pthread_cond_destroy(&lane->server);
-    (void)pthread_mutex_destroy(&lane->lock);
+    (void)pthread_cond_destroy(&queue->room);
+    (void)pthread_cond_destroy(&queue->server);
+    (void)pthread_mutex_destroy(&queue->lock);
 }
 
 void pw_commit_free(struct pw_commit *commit)
@@ -537,8 +537,8 @@ void pw_commit_free(struct pw_commit *commit)
         return;
     atomic_store(&commit->is_closed, true);
     clean_up(commit);
-    for (size_t i = 0; i < commit->lane_count; i++)
-        lane_clear(&commit->lanes[i]);
+    for (size_t i = 0; i < commit->queue_count; i++)
+        queue_clear(&commit->queues[i]);
     pw_chores_clear(&commit->chores);
     free(commit);
 }

@@ -6,19 +6,19 @@
  * of its own.  While a runner is started there are serving threads (pw_commit_start), so that a unit never depends on a
  * busy worker.
  *
- * A store that can carry out several transactions at once has as many lanes.  Each is a queue with a leader of its own;
- * units about one instance share one, so that whatever must follow one another does.
+ * For a store that can carry out several transactions at once there are as many queues, each with a leader of its own.  Units
+ * about one instance share a queue, so that whatever must follow one another does.
  *
- *  C1. Units of a lane are applied in the order in which they were submitted.
+ *  C1. Units of a queue are applied in the order in which they were submitted.
  *  C2. A unit of a broken chain is not applied; it is answered with what broke the chain.  A unit that is not applied
  *      breaks its chain, unless it was refused for a reason that the turn can answer (pw_refusal_keeps_chain()).
  *  C3. When a transaction fails as a whole, and the store knows that nothing of it was committed, its units are applied
  *      one by one, so that one bad unit fails alone.  When it may have been committed, all are refused: fences find out.
- *  C4. `done` is called once for each unit, in the lane's order, by its leader, with no lock held.  It may submit, but not
- *      wait, and it does not call the store (base/bar.h): the lane's other units wait for it.
+ *  C4. `done` is called once for each unit, in the queue's order, by its leader, with no lock held.  It may submit, but not
+ *      wait, and it does not call the store (base/bar.h): the queue's other units wait for it.
  *  C5. What has to call the store after a `done` is a chore (pw_commit_later).  One of the serving threads runs chores.
  *      Without serving threads the leader runs them, once it is through with its callbacks.
- *  C6. A lane's queue is bounded, in units and in bytes.  pw_commit_submit() never waits for room, so neither a callback nor
+ *  C6. A queue is bounded, in units and in bytes.  pw_commit_submit() never waits for room, so neither a callback nor
  *      the holder of a turn's lock can get stuck.  Callers ask for room, or wait for it, beforehand. */
 #ifndef PW_COMMIT_COMMIT_H
 #define PW_COMMIT_COMMIT_H
@@ -49,10 +49,10 @@ void pw_commit_send(struct pw_commit *commit, struct pw_unit *unit);
 
 /* Is there room in the unit's queue (C6)? */
 bool pw_commit_has_room(struct pw_commit *commit, const struct pw_unit *unit);
-/* The same for units with this lane (struct pw_unit). */
-bool pw_commit_has_room_for(struct pw_commit *commit, uint64_t lane);
+/* The same for units about this (struct pw_unit). */
+bool pw_commit_has_room_for(struct pw_commit *commit, uint64_t about);
 /* Waits until there is, leading if nobody does.  Not in a callback, nor with a lock. */
-void pw_commit_await_room(struct pw_commit *commit, uint64_t lane);
+void pw_commit_await_room(struct pw_commit *commit, uint64_t about);
 
 /* Work that calls the store.  It lives in what it works on, so that leaving it cannot fail. */
 struct pw_chore {
@@ -74,7 +74,7 @@ bool pw_commit_lead(struct pw_commit *commit);
 /* Says that the caller is about to be busy with something else: what is queued must not wait for it. */
 void pw_commit_kick(struct pw_commit *commit);
 
-/* The serving threads: one for each lane, which leads whenever units are kicked or have waited for some 2 ms, and one for
+/* The serving threads: one for each queue, which leads whenever units are kicked or have waited for some 2 ms, and one for
  * chores.  pw_commit_start() returns false when the system refuses one of them; then none is left. */
 size_t pw_commit_threads(const struct pw_commit *commit);
 bool pw_commit_start(struct pw_commit *commit);

@@ -350,7 +350,7 @@ struct pw_unit {
     struct pw_arena arena; /* for the ops and for what the store hands out */
     struct pw_op *first, *last;
     struct pw_chain *chain; /* or NULL */
-    uint64_t lane;          /* the same for all units about one instance, different for most others; 0: about none */
+    uint64_t about;         /* the same for all units about one instance, different for most others; 0: about none */
 
     /* The answer: PAWL_OK, or why nothing of it was applied.  When the unit was refused, `refusal` says why, `status` is what
      * callers outside see, and the error has a text.  Otherwise the status is the store's trouble. */
@@ -400,7 +400,7 @@ pawl_status pw_unit_refuse_saying(struct pw_unit *unit, enum pw_refusal refusal,
 bool pw_unit_runs_users_code(const struct pw_unit *unit);
 /* About how much memory it holds: its own, and the texts that it borrows. */
 size_t pw_unit_bytes(const struct pw_unit *unit);
-/* The unit is about the instance of this id, of whatever workflow: its lane is that of all units about the instance. */
+/* The unit is about the instance of this id, of whatever workflow: `about` is that of all units about the instance. */
 void pw_unit_about(struct pw_unit *unit, struct pw_text id);
 
 /* TOO_MANY_EVENTS, saying how many there are. */

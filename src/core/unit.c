@@ -134,8 +134,8 @@ size_t pw_unit_bytes(const struct pw_unit *unit)
     return bytes;
 }
 
-/* What is about no instance comes after what it needs was answered, so any lane will do. */
+/* What is about no instance comes after what it needs was answered, so any queue will do. */
 void pw_unit_about(struct pw_unit *unit, struct pw_text id)
 {
-    unit->lane = pw_stable_hash(0, id);
+    unit->about = pw_stable_hash(0, id);
 }

@@ -25,7 +25,7 @@ static struct pw_op *add_create_op(struct pw_unit *unit, struct pw_op_create cre
 {
     struct pw_op *op = pw_unit_add(unit, PW_OP_CREATE);
     if (op != NULL) {
-        if (unit->lane == 0)
+        if (unit->about == 0)
             pw_unit_about(unit, create.id);
         op->as.create = create;
     }

@@ -47,13 +47,13 @@ struct pw_store_ops {
     int64_t (*now_ms)(struct pw_store *store);
 
     /* How many apply() at once are worth while; NULL, or an answer of 0: one. */
-    size_t (*lanes)(struct pw_store *store);
+    size_t (*queues)(struct pw_store *store);
 
-    /* Which of the lanes a unit belongs to: the same for all units about one instance, but those that only claim or renew.
+    /* Which of the queues a unit belongs to: the same for all units about one instance, but those that only claim or renew.
      * NULL: its key decides. */
-    size_t (*lane_of)(struct pw_store *store, const struct pw_unit *unit);
+    size_t (*queue_of)(struct pw_store *store, const struct pw_unit *unit);
 
-    /* S1-S5.  Called by as many threads at once as there are lanes.  The error is filled when the whole fails. */
+    /* S1-S5.  Called by as many threads at once as there are queues.  The error is filled when the whole fails. */
     pawl_status (*apply)(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error);
 
     /* Answers every kind of read (read.h).  Any number of threads at once. */
@@ -87,7 +87,7 @@ struct pw_store {
 };
 
 /* The table, for a call that may wait for the database.  Asserts, in builds with tests, that the store is not barred
- * (base/bar.h).  Only now_ms, lanes, lane_of and is_heard wait for nobody, and are called without it. */
+ * (base/bar.h).  Only now_ms, queues, queue_of and is_heard wait for nobody, and are called without it. */
 const struct pw_store_ops *pw_ops(const struct pw_store *store);
 
 /* Reports the progress of a migration.  tell is NULL if nobody wants to know. */

@@ -127,7 +127,7 @@ static struct turn_unit *unit_new(pawl_turn *turn)
     if (own == NULL)
         return NULL;
     pw_unit_init(&own->unit);
-    own->unit.lane = turn->lane;
+    own->unit.about = turn->about;
     own->fence = pw_unit_add(&own->unit, PW_OP_FENCE);
     if (own->fence == NULL) {
         free(own);

@@ -88,7 +88,7 @@ struct pawl_turn {
     const struct pw_turn_host *host;
     struct pw_hosted hosted;
     struct pw_claim claim;
-    uint64_t lane; /* of its units (core/ops.h) */
+    uint64_t about; /* of its units (core/ops.h) */
     /* By the monotonic clock, see lease.h: when the newest unit was begun that took or renewed the lease, and up to when the
      * lease is. */
     _Atomic int64_t leased_at_ms, leased_until_ms;

@@ -201,9 +201,9 @@ pawl_status pw_recall_enter(pawl_lane *lane)
     struct pw_commit *commit = turn->engine->commit;
     pw_turn_lock(turn);
     pw_lane_leave_code(lane, false);
-    if (!pw_commit_has_room_for(commit, turn->lane)) {
+    if (!pw_commit_has_room_for(commit, turn->about)) {
         pw_turn_unlock(turn);
-        pw_commit_await_room(commit, turn->lane);
+        pw_commit_await_room(commit, turn->about);
         pw_turn_lock(turn);
     }
     if (turn->submitted - turn->answered < PW_TURN_UNDURABLE_MAX || pw_lane_is_over(lane))

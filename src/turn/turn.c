@@ -28,7 +28,7 @@ pawl_turn *pw_turn_new(pawl_engine *engine, const struct pw_definition *definiti
     turn->definition = definition;
     turn->host = host;
     turn->claim = *claim;
-    turn->lane = pw_stable_hash(0, claim->id);
+    turn->about = pw_stable_hash(0, claim->id);
     turn->demand = claim->demand;
     turn->fenced = claim->event_seq;
     turn->gap = INT64_MAX;
@@ -520,7 +520,7 @@ pawl_status pw_turn_release(pawl_engine *engine, const struct pw_fence *at, bool
     struct pw_unit unit;
     pawl_status status = PAWL_NOMEM;
     pw_unit_init(&unit);
-    unit.lane = (uint64_t)at->instance; /* nobody else works on it */
+    unit.about = (uint64_t)at->instance; /* nobody else works on it */
     struct pw_op *fence = pw_unit_add(&unit, PW_OP_FENCE);
     struct pw_op *park = fence != NULL ? pw_unit_add(&unit, PW_OP_PARK) : NULL;
     if (park != NULL) {

@@ -1,4 +1,4 @@
-/* test_commit_lanes.c - a committer with several lanes, its observer, and sending without waiting. */
+/* test_commit_lanes.c - a committer with several queues, its observer, and sending without waiting. */
 #include "kit/running.h"
 
 #include "commit/commit.h"
@@ -34,7 +34,7 @@ static int64_t fake_now(struct pw_store *store)
     return 1;
 }
 
-static size_t fake_lanes(struct pw_store *store)
+static size_t fake_queues(struct pw_store *store)
 {
     (void)store;
     return LANES;
@@ -76,7 +76,7 @@ static void observe(void *user, struct pw_unit **units, size_t count, pawl_statu
 }
 
 static const struct pw_store_ops fake_ops = {
-    .name = "fake", .now_ms = fake_now, .lanes = fake_lanes, .apply = fake_apply
+    .name = "fake", .now_ms = fake_now, .queues = fake_queues, .apply = fake_apply
 };
 
 static int set_up(void **state)
@@ -119,26 +119,26 @@ static void prepare(struct fake *fake, struct told *told, int64_t instance, int 
     told->instance = instance;
     told->number = number;
     told->unit.done = note_answer;
-    told->unit.lane = (uint64_t)instance;
+    told->unit.about = (uint64_t)instance;
     pw_unit_add(&told->unit, PW_OP_FENCE)->as.fence.at.instance = instance;
 }
 
-static void there_is_a_lane_for_each_transaction_that_the_store_can_carry_out(void **state)
+static void there_is_a_queue_for_each_transaction_that_the_store_can_carry_out(void **state)
 {
     struct fake *fake = *state;
     assert_int_equal(pw_commit_threads(fake->commit), LANES + 1);
 }
 
-static size_t no_lanes(struct pw_store *store)
+static size_t no_queues(struct pw_store *store)
 {
     (void)store;
     return 0;
 }
 
-static void a_store_that_knows_of_no_lane_has_one(void **state)
+static void a_store_that_knows_of_no_queue_has_one(void **state)
 {
     static const struct pw_store_ops ops = {
-        .name = "fake", .now_ms = fake_now, .lanes = no_lanes, .apply = fake_apply
+        .name = "fake", .now_ms = fake_now, .queues = no_queues, .apply = fake_apply
     };
     struct fake *fake = *state;
     struct told told;
@@ -180,7 +180,7 @@ static void *run_unit(void *user)
     return NULL;
 }
 
-static void a_lane_that_is_held_up_holds_up_no_other(void **state)
+static void a_queue_that_is_held_up_holds_up_no_other(void **state)
 {
     struct fake *fake = *state;
     struct told held, free_one;
@@ -190,7 +190,7 @@ static void a_lane_that_is_held_up_holds_up_no_other(void **state)
     fake->gate = &gate;
     fake->gated = 1;
     prepare(fake, &held, 1, 1);
-    prepare(fake, &free_one, 2, 1); /* the next lane's */
+    prepare(fake, &free_one, 2, 1); /* the next queue's */
     assert_int_equal(pthread_create(&thread, NULL, run_unit, &held), 0);
     gate_await(&gate, 1);
 
@@ -218,7 +218,7 @@ static void what_is_sent_is_applied_at_once_where_nobody_serves(void **state)
     pw_unit_clear(&told.unit);
 }
 
-static void what_is_sent_is_applied_by_the_lanes_serving_thread(void **state)
+static void what_is_sent_is_applied_by_the_queues_serving_thread(void **state)
 {
     struct fake *fake = *state;
     static struct told units[UNITS];
@@ -252,7 +252,7 @@ static void a_transaction_that_failed_is_observed_as_such(void **state)
     pw_unit_clear(&told.unit);
 }
 
-static void what_is_about_one_instance_has_one_lane(void **state)
+static void what_is_about_one_instance_has_one_queue(void **state)
 {
     struct pw_unit first, second, other;
     (void)state;
@@ -262,11 +262,11 @@ static void what_is_about_one_instance_has_one_lane(void **state)
     pw_unit_about(&first, pw_text_of("a"));
     pw_unit_about(&second, pw_text_of("a"));
     pw_unit_about(&other, pw_text_of("b"));
-    assert_int_equal(first.lane, second.lane);
-    assert_int_not_equal(first.lane, other.lane);
+    assert_int_equal(first.about, second.about);
+    assert_int_not_equal(first.about, other.about);
 }
 
-static size_t last_lane(struct pw_store *store, const struct pw_unit *unit)
+static size_t last_queue(struct pw_store *store, const struct pw_unit *unit)
 {
     (void)store;
     (void)unit;
@@ -274,12 +274,12 @@ static size_t last_lane(struct pw_store *store, const struct pw_unit *unit)
 }
 
 /* By their keys they would be in two. */
-static void a_store_may_say_itself_which_lane_a_unit_belongs_to(void **state)
+static void a_store_may_say_itself_which_queue_a_unit_belongs_to(void **state)
 {
     struct fake *fake = *state;
     struct pw_store_ops choosing = fake_ops;
     struct told units[2];
-    choosing.lane_of = last_lane;
+    choosing.queue_of = last_queue;
     fake->store.ops = &choosing;
     for (int i = 0; i < 2; i++) {
         prepare(fake, &units[i], i + 1, 1);
@@ -298,15 +298,15 @@ static void a_store_may_say_itself_which_lane_a_unit_belongs_to(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(there_is_a_lane_for_each_transaction_that_the_store_can_carry_out),
-        TEST(a_store_that_knows_of_no_lane_has_one),
+        TEST(there_is_a_queue_for_each_transaction_that_the_store_can_carry_out),
+        TEST(a_store_that_knows_of_no_queue_has_one),
         TEST(C1_units_of_one_instance_keep_their_order),
-        TEST(a_lane_that_is_held_up_holds_up_no_other),
+        TEST(a_queue_that_is_held_up_holds_up_no_other),
         TEST(what_is_sent_is_applied_at_once_where_nobody_serves),
-        TEST(what_is_sent_is_applied_by_the_lanes_serving_thread),
+        TEST(what_is_sent_is_applied_by_the_queues_serving_thread),
         TEST(a_transaction_that_failed_is_observed_as_such),
-        TEST(what_is_about_one_instance_has_one_lane),
-        TEST(a_store_may_say_itself_which_lane_a_unit_belongs_to),
+        TEST(what_is_about_one_instance_has_one_queue),
+        TEST(a_store_may_say_itself_which_queue_a_unit_belongs_to),
     };
-    return cmocka_run_group_tests_name("commit lanes", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("commit queues", tests, NULL, NULL);
 }

@@ -15,7 +15,7 @@ enum { LANES_MAX = 2, BIG = 1024 * 1024 };
 struct fake {
     struct pw_store store;
     struct pw_commit *commit;
-    size_t lanes;
+    size_t queues;
     struct gate *gate; /* apply stands at it, when there is one */
     atomic_size_t applied, answered, submitted, most;
     bool observer_was_barred;
@@ -27,14 +27,14 @@ static int64_t fake_now(struct pw_store *store)
     return 1;
 }
 
-static size_t fake_lanes(struct pw_store *store)
+static size_t fake_queues(struct pw_store *store)
 {
-    return ((struct fake *)store)->lanes;
+    return ((struct fake *)store)->queues;
 }
 
-static size_t fake_lane_of(struct pw_store *store, const struct pw_unit *unit)
+static size_t fake_queue_of(struct pw_store *store, const struct pw_unit *unit)
 {
-    return (size_t)(unit->lane % ((struct fake *)store)->lanes);
+    return (size_t)(unit->about % ((struct fake *)store)->queues);
 }
 
 static pawl_status fake_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
@@ -50,7 +50,7 @@ static pawl_status fake_apply(struct pw_store *store, struct pw_unit **units, si
 }
 
 static const struct pw_store_ops fake_ops = {
-    .name = "fake", .now_ms = fake_now, .lanes = fake_lanes, .lane_of = fake_lane_of, .apply = fake_apply
+    .name = "fake", .now_ms = fake_now, .queues = fake_queues, .queue_of = fake_queue_of, .apply = fake_apply
 };
 
 static void observe(void *user, struct pw_unit **units, size_t count, pawl_status whole, int64_t took_us)
@@ -62,11 +62,11 @@ static void observe(void *user, struct pw_unit **units, size_t count, pawl_statu
     ((struct fake *)user)->observer_was_barred = pw_store_is_barred();
 }
 
-static void open_fake(struct fake *fake, size_t lanes)
+static void open_fake(struct fake *fake, size_t queues)
 {
     memset(fake, 0, sizeof *fake);
     fake->store.ops = &fake_ops;
-    fake->lanes = lanes;
+    fake->queues = queues;
     assert_int_equal(
         pw_commit_new(&fake->store, (struct pw_commit_observer){ .applied = observe, .user = fake }, &fake->commit),
         PAWL_OK);
@@ -116,7 +116,7 @@ static void prepare(struct piece *piece, struct fake *fake, int64_t instance)
     struct pw_op *op = pw_unit_add(&piece->unit, PW_OP_FENCE);
     assert_non_null(op);
     op->as.fence.at.instance = instance;
-    piece->unit.lane = (uint64_t)instance;
+    piece->unit.about = (uint64_t)instance;
     piece->fake = fake;
     piece->unit.done = answered;
     piece->unit.user = piece;
@@ -213,7 +213,7 @@ static void C4_a_callback_that_calls_the_store_or_waits_is_found_out(void **stat
     assert_int_equal(signal_of_a_callback_that(answered), 0);
 }
 
-static void C4_what_a_callback_sends_to_another_lane_is_applied_although_nobody_serves(void **state)
+static void C4_what_a_callback_sends_to_another_queue_is_applied_although_nobody_serves(void **state)
 {
     struct fake fake;
     struct piece first, second, third;
@@ -408,7 +408,7 @@ static void C6_large_units_fill_the_queue_by_what_they_borrow(void **state)
     pw_commit_free(fake.commit);
 }
 
-static void C6_a_full_lane_keeps_nobody_from_another(void **state)
+static void C6_a_full_queue_keeps_nobody_from_another(void **state)
 {
     struct fake fake;
     struct piece one, other;
@@ -421,9 +421,9 @@ static void C6_a_full_lane_keeps_nobody_from_another(void **state)
 
     assert_false(pw_commit_has_room(fake.commit, &one.unit));
     assert_true(pw_commit_has_room(fake.commit, &other.unit));
-    assert_false(pw_commit_has_room_for(fake.commit, one.unit.lane));
-    assert_true(pw_commit_has_room_for(fake.commit, other.unit.lane));
-    pw_commit_await_room(fake.commit, other.unit.lane);
+    assert_false(pw_commit_has_room_for(fake.commit, one.unit.about));
+    assert_true(pw_commit_has_room_for(fake.commit, other.unit.about));
+    pw_commit_await_room(fake.commit, other.unit.about);
     assert_int_equal(atomic_load(&fake.answered), 0);
 
     pw_unit_clear(&one.unit);
@@ -486,14 +486,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(C4_the_store_is_barred_in_callbacks_and_in_the_observer_and_nowhere_else),
         cmocka_unit_test(C4_a_callback_that_calls_the_store_or_waits_is_found_out),
-        cmocka_unit_test(C4_what_a_callback_sends_to_another_lane_is_applied_although_nobody_serves),
+        cmocka_unit_test(C4_what_a_callback_sends_to_another_queue_is_applied_although_nobody_serves),
         cmocka_unit_test(C5_a_chore_runs_at_once_where_the_store_is_free),
         cmocka_unit_test(C5_where_nobody_serves_who_led_does_the_chores_of_its_callbacks),
         cmocka_unit_test(C5_a_chore_that_takes_long_keeps_nobody_from_committing),
         cmocka_unit_test(C5_chores_that_are_left_when_the_committer_is_freed_are_done),
         cmocka_unit_test(C6_who_fills_the_queue_waits_and_who_does_not_ask_is_let_in),
         cmocka_unit_test(C6_large_units_fill_the_queue_by_what_they_borrow),
-        cmocka_unit_test(C6_a_full_lane_keeps_nobody_from_another),
+        cmocka_unit_test(C6_a_full_queue_keeps_nobody_from_another),
         cmocka_unit_test(C6_many_threads_that_fill_a_queue_all_get_on),
         cmocka_unit_test(C6_many_threads_that_fill_a_queue_all_get_on_where_nobody_serves),
     };

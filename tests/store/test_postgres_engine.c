@@ -177,7 +177,7 @@ static void machines_share_the_runs_and_no_step_is_run_twice(void **state) /* C1
 }
 
 /* And one that only those are in who wait for nobody. */
-static void the_committer_has_as_many_lanes_as_the_url_says(void **state) /* C1, G1 */
+static void the_committer_has_as_many_queues_as_the_url_says(void **state) /* C1, G1 */
 {
     struct machine machine;
     (void)state;
@@ -189,19 +189,19 @@ static void the_committer_has_as_many_lanes_as_the_url_says(void **state) /* C1,
     struct pw_op *op = pw_unit_add(&unit, PW_OP_RENEW);
     assert_non_null(op);
     op->as.renew.owner = 5;
-    assert_int_equal(store->ops->lane_of(store, &unit), 3);
+    assert_int_equal(store->ops->queue_of(store, &unit), 3);
     op->as.renew.owner = -1; /* of a worker outside */
-    assert_int_equal(store->ops->lane_of(store, &unit), 3);
+    assert_int_equal(store->ops->queue_of(store, &unit), 3);
     op->kind = PW_OP_REAP;
-    assert_int_equal(store->ops->lane_of(store, &unit), 3);
+    assert_int_equal(store->ops->queue_of(store, &unit), 3);
     struct pw_op *more = pw_unit_add(&unit, PW_OP_CLAIM);
     assert_non_null(more);
-    assert_int_equal(store->ops->lane_of(store, &unit), 3);
+    assert_int_equal(store->ops->queue_of(store, &unit), 3);
     more->kind = PW_OP_FENCE; /* which waits for its task */
-    assert_int_equal(store->ops->lane_of(store, &unit), 0);
+    assert_int_equal(store->ops->queue_of(store, &unit), 0);
     op->kind = PW_OP_FENCE;
-    for (unit.lane = 1; unit.lane < 9; unit.lane++)
-        assert_int_equal(store->ops->lane_of(store, &unit), unit.lane % 3);
+    for (unit.about = 1; unit.about < 9; unit.about++)
+        assert_int_equal(store->ops->queue_of(store, &unit), unit.about % 3);
     pw_unit_clear(&unit);
     close_machine(&machine);
 }
@@ -266,7 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(what_one_machine_creates_another_begins_at_once, set_up),
         cmocka_unit_test_setup(machines_share_the_runs_and_no_step_is_run_twice, set_up),
-        cmocka_unit_test_setup(the_committer_has_as_many_lanes_as_the_url_says, set_up),
+        cmocka_unit_test_setup(the_committer_has_as_many_queues_as_the_url_says, set_up),
         cmocka_unit_test_setup(every_run_ends_while_the_server_hangs_up_on_everybody, set_up),
     };
     return cmocka_run_group_tests_name("engines on PostgreSQL", tests, NULL, NULL);

@@ -77,7 +77,7 @@ static void apply_together(struct side *side, struct pw_unit **units, size_t cou
     }
 }
 
-/* And what is of different lanes never goes together. */
+/* And what is of different queues never goes together. */
 static void apply(struct side *side, size_t count)
 {
     const struct pw_store_ops *ops = side->store->ops;
@@ -85,8 +85,8 @@ static void apply(struct side *side, size_t count)
     size_t first = 0;
     for (size_t i = 0; i < count; i++) {
         units[i] = &side->units[i];
-        if (i > 0 && ops->lane_of != NULL &&
-            ops->lane_of(side->store, units[i]) != ops->lane_of(side->store, units[first])) {
+        if (i > 0 && ops->queue_of != NULL &&
+            ops->queue_of(side->store, units[i]) != ops->queue_of(side->store, units[first])) {
             apply_together(side, &units[first], i - first);
             first = i;
         }

@@ -380,7 +380,7 @@ static void lock_instances(struct pw_transaction *transaction, struct pw_columns
     pw_ask(transaction, &call, take_instance, NULL);
 }
 
-/* Renewals and claims share a lane: who waited for a gate here would cost its runner all its leases. */
+/* Renewals and claims share a queue of the committer: who waited for a gate here would cost its runner all its leases. */
 static void try_gates(struct pw_transaction *transaction)
 {
     struct pw_columns gates = no_columns(transaction);

@@ -17,7 +17,7 @@ static int64_t now_ms(struct pw_store *store)
 }
 
 /* Where a test makes time, its transactions follow one another. */
-static size_t lanes(struct pw_store *store)
+static size_t queues(struct pw_store *store)
 {
     const struct pw_postgres *postgres = (const struct pw_postgres *)store;
     return pw_pg_clock_is_ours(&postgres->clock) ? 1 : postgres->url.lane_count + 1;
@@ -34,13 +34,13 @@ static bool waits_for_nobody(const struct pw_unit *unit)
 
 /* The last one is theirs alone.  Behind a transaction that takes long a renewal would come too late, and the runner that
  * renews is the one that claims. */
-static size_t lane_of(struct pw_store *store, const struct pw_unit *unit)
+static size_t queue_of(struct pw_store *store, const struct pw_unit *unit)
 {
     const struct pw_postgres *postgres = (const struct pw_postgres *)store;
     size_t count = postgres->url.lane_count;
     if (pw_pg_clock_is_ours(&postgres->clock))
         return 0;
-    return waits_for_nobody(unit) ? count : (size_t)(unit->lane % count);
+    return waits_for_nobody(unit) ? count : (size_t)(unit->about % count);
 }
 
 static void close_store(struct pw_store *store)
@@ -60,9 +60,9 @@ static const struct pw_store_ops postgres_ops = {
     .name = "postgres",
     .close = close_store,
     .now_ms = now_ms,
-    .lanes = lanes,
+    .queues = queues,
     .is_remote = true,
-    .lane_of = lane_of,
+    .queue_of = queue_of,
     .apply = pw_postgres_apply,
     .read = pw_postgres_read,
     .reads_runs = true,
