@@ -111,15 +111,14 @@ PAWL_API void pawl_close(pawl_engine *engine);
 
 /* Calls close(user) when the engine is closed, the newest first.  For what bindings keep beside an engine. */
 PAWL_API pawl_status pawl_at_close(pawl_engine *engine, void (*close)(void *user), void *user) PAWL_MUST_CHECK;
-/* The same, unless something is kept with this function already; answers what is.  So a binding finds again what it keeps.
- * NULL: memory is out. */
-PAWL_API void *pawl_keep(pawl_engine *engine, void (*close)(void *user), void *user) PAWL_MUST_CHECK;
+/* The same, unless this function is registered already.  Returns the user pointer that is registered with it, so a binding finds
+ * again what it keeps beside an engine.  NULL: memory is out. */
+PAWL_API void *pawl_at_close_once(pawl_engine *engine, void (*close)(void *user), void *user) PAWL_MUST_CHECK;
 
 /* The store's time, which is what every stored time and every comparison uses. */
 PAWL_API int64_t pawl_now_ms(pawl_engine *engine);
 
-/* A word to whoever records what this engine does, which is a test's trace (testing.h).  Where nobody does, it costs a
- * look. */
+/* Trace hook, used by tests (testing.h).  Costs one branch when no trace is attached. */
 PAWL_API void pawl_note(pawl_engine *engine, const char *format, ...) PAWL_PRINTF(2, 3);
 
 /* ---- Memory ---------------------------------------------------------------------------------------------------- */

@@ -243,7 +243,7 @@ pawl_status pawl_at_close(pawl_engine *engine, void (*close)(void *user), void *
     return add_closer(engine, close, user, false) != NULL ? PAWL_OK : PAWL_NOMEM;
 }
 
-void *pawl_keep(pawl_engine *engine, void (*close)(void *user), void *user)
+void *pawl_at_close_once(pawl_engine *engine, void (*close)(void *user), void *user)
 {
     const struct pw_closer *kept = add_closer(engine, close, user, true);
     return kept != NULL ? kept->user : NULL;

@@ -1,4 +1,6 @@
-/* cache.c - see cache.h.  A hash table by instance, and a list by age. */
+/* cache.c - see cache.h.  A hash table by instance, and a list by age.
+ *
+ * An instance has at most one entry.  One history may take a quarter of the bytes, so that it does not drive out all others. */
 #include "runner/cache.h"
 
 #include <stdlib.h>

@@ -248,7 +248,7 @@ static void close_given_up(pawl_runner *runner)
     pawl_turn *turn;
     while ((turn = pw_runner_pop_ready(runner)) != NULL) {
         pthread_mutex_unlock(&runner->lock);
-        (void)pw_turn_next_blocking(turn); /* it is dead: there is no pass any more */
+        (void)pw_turn_next_blocking(turn); /* there is no pass any more */
         pw_runner_retire(runner, turn);
         pthread_mutex_lock(&runner->lock);
     }

@@ -1,4 +1,8 @@
-/* runner.c - opening, starting, stopping, ticking.  See include/pawl/runner.h. */
+/* runner.c - opening, starting, stopping, ticking.  See include/pawl/runner.h.
+ *
+ * A runner is used in one of three ways.  A started one has threads: workers (work.c) and a keeper (keeper.c), and services hand runs
+ * to it directly (struct pw_local).  One that ticks carries due runs in its host's thread, one after the other, with a keeper of its
+ * own only while a tick lasts.  One that is polled hands claimed runs to its host, which drives their turns by hand. */
 #include "runner/runner.h"
 
 #include <stdlib.h>
@@ -397,7 +401,7 @@ static void carry(pawl_runner *runner, pawl_turn *turn)
         (void)pw_tick_is_kept(runner);
     pw_turn_ref(turn);
     while (is_ours && pw_turn_next_blocking(turn) == PW_NEXT_PASS && pw_runner_load(runner, turn) == PAWL_OK)
-        is_ours = pw_turn_pass(turn) || !pw_runner_leave_dead(runner, turn);
+        is_ours = pw_turn_pass(turn) || !pw_runner_leave_given_up(runner, turn);
     if (is_ours)
         pw_runner_retire(runner, turn);
     pw_turn_unref(turn);

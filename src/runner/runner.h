@@ -107,8 +107,8 @@ void pw_runner_pay_owed(pawl_runner *runner);                       /* tries onc
 void pw_runner_wake_keeper(pawl_runner *runner, int64_t due_at_ms); /* with the lock held */
 void pw_runner_push_ready(pawl_runner *runner, pawl_turn *turn);    /* with the lock held */
 pawl_turn *pw_runner_pop_ready(pawl_runner *runner);                /* with the lock held; NULL: there is none */
-/* To be called when the pass of a dead turn has returned.  True: whoever closes the turn retires it. */
-bool pw_runner_leave_dead(pawl_runner *runner, pawl_turn *turn);
+/* To be called when the pass of a turn that was given up has returned.  True: whoever closes the turn retires it. */
+bool pw_runner_leave_given_up(pawl_runner *runner, pawl_turn *turn);
 
 /* blocked.c.  All with the lock held, but for the first and the last. */
 bool pw_runner_takes_nothing(const pawl_runner *runner); /* because it is full, or the database has a newer schema */

@@ -1,4 +1,11 @@
-/* work.c - workers: ready turns, their passes, the branches of forks; and how a turn comes and goes. */
+/* work.c - workers: ready turns, their passes, the branches of forks; and how a turn comes and goes.
+ *
+ *   pw_runner_accept()   a claimed run becomes a turn, which is held and waits for a worker in the ready list
+ *   drive()              a worker carries it until it waits for a commit, or ends
+ *   host_ready()         the commit is answered: the turn is retired at once if it is closed, or else ready again
+ *   pw_runner_retire()   the lease of a lost turn is given back, the history goes to the cache, and the turn is let go of
+ *
+ * A turn has one driver at a time.  Only the watchdog may take it away (blocked.c). */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -227,7 +234,7 @@ pawl_status pw_runner_load(pawl_runner *runner, pawl_turn *turn)
     return pw_turn_load(turn, warm, NULL);
 }
 
-bool pw_runner_leave_dead(pawl_runner *runner, pawl_turn *turn)
+bool pw_runner_leave_given_up(pawl_runner *runner, pawl_turn *turn)
 {
     pthread_mutex_lock(&runner->lock);
     bool is_anothers = pw_turn_hosted(turn)->given_up;
@@ -251,7 +258,7 @@ static void drive(pawl_runner *runner, pawl_turn *turn)
         pw_turn_ref(turn); /* the watchdog may retire it meanwhile */
         alive = pw_turn_pass(turn);
         if (!alive)
-            (void)pw_runner_leave_dead(runner, turn);
+            (void)pw_runner_leave_given_up(runner, turn);
         pw_turn_unref(turn);
     }
 }

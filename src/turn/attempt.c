@@ -1,4 +1,10 @@
-/* attempt.c - one attempt at a step's body: what it may ask, what it registers, how it ends; and log lines. */
+/* attempt.c - one attempt at a step's body: what it may ask, what it registers, how it ends; and log lines.
+ *
+ * An attempt is in its turn's list from the moment it is made until its body comes back.  The body runs without the turn's lock.
+ * It ends in one of four ways: it completes, it fails, it is dropped (a job, whose end is the turn's), or it outlives its timeout.
+ * Then the watchdog records the timeout and marks the attempt `expired`; what its body still returns is dropped.
+ *
+ * What a body registers is copied at once and becomes part of the unit that records the step's outcome, or is forgotten. */
 #include "turn/attempt.h"
 
 #include <assert.h>
@@ -14,7 +20,7 @@
 pawl_attempt *pw_attempt_new(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
 {
     pawl_attempt *attempt = calloc(1, sizeof *attempt);
-    assert(lane->turn->phase == PW_TURN_PASSING); /* no body begins in a turn that was given up */
+    assert(lane->turn->phase == PW_TURN_PASSING && !step->running); /* no body begins in a turn that was given up */
     if (attempt == NULL)
         return NULL;
     attempt->turn = lane->turn;

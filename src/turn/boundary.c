@@ -1,9 +1,19 @@
 /* boundary.c - see boundary.h.
  *
+ * A unit of a turn begins with the fence.  Then come the changes that the step registered, the step's row, what follows from it
+ * (an event that is taken, a job that is made or ended), and log lines.  unit_submit() numbers the unit and queues it;
+ * note_answer() hears how it went, on the thread that leads the commit, in the order of the numbers:
+ *
+ *   applied                     the lease may be longer, a pause may be asked for, and a closing unit ends the turn
+ *   refused, chain broken       the turn is lost; whatever it still does is dropped
+ *   refused, chain whole        a step learns of it at its next recall (T3); a closing unit is followed by another pass, or by a
+ *                               closing unit that pauses
+ *
  * A unit borrows the rows' texts from the history and the log lines from the turn's arena; both outlive it, because a
  * turn is not let go of before all its units are answered. */
 #include "turn/boundary.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +71,7 @@ static void note_answer(pawl_turn *turn, struct turn_unit *own)
 {
     const struct pw_op_fence *fence = &own->fence->as.fence;
     const struct pw_op *closing = own->closing;
+    assert(own->number == turn->answered + 1);
     turn->answered = own->number;
     if (own->step != NULL && own->step->unsettled == own->number) {
         own->step->unsettled = 0;
@@ -262,6 +273,7 @@ static pawl_status unit_submit(pawl_turn *turn, struct turn_unit *own, bool is_c
         unit_drop(own);
         return pw_turn_out_of_memory(turn);
     }
+    assert((turn->phase == PW_TURN_CLOSING) == (own->closing != NULL) && turn->phase != PW_TURN_OVER);
     turn->logs = (struct pw_log_list){ NULL, NULL };
     own->number = ++turn->submitted;
     pw_turn_ref(turn);
@@ -574,7 +586,7 @@ pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_op *closing)
     return unit_submit(turn, own, true);
 }
 
-pawl_status pw_boundary_knock(pawl_turn *turn, int64_t lease_ms)
+pawl_status pw_boundary_submit_empty(pawl_turn *turn, int64_t lease_ms)
 {
     struct turn_unit *own = unit_new(turn);
     if (own != NULL)

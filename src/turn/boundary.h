@@ -70,9 +70,9 @@ pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t win
 /* The closing unit (T4).  The op is a PARK with its status, kind and due_at_ms, or a FINISH with its outcome, the texts,
  * demand_seen, and reach.demand, which goes to attached children.  The rest is filled in here. */
 pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_op *closing) PAWL_MUST_CHECK;
-/* Records nothing but log lines.  Its answer arrives after the answers to all earlier units.  lease_ms not 0: it also renews the
- * lease, for that long. */
-pawl_status pw_boundary_knock(pawl_turn *turn, int64_t lease_ms) PAWL_MUST_CHECK;
+/* A unit without changes, but for log lines.  Its answer arrives after the answers to all earlier units.  lease_ms not 0: it also
+ * renews the lease, for that long. */
+pawl_status pw_boundary_submit_empty(pawl_turn *turn, int64_t lease_ms) PAWL_MUST_CHECK;
 
 /* answers.c: the job that a call has out; false: none. */
 bool pw_job_of_step(const struct pw_step *step, struct pw_job *out_job);

@@ -1,6 +1,22 @@
-/* lanes.c - see lanes.h. */
+/* lanes.c - forks: how their branches are called, how a race is decided, and how the parent goes on.  See lanes.h.
+ *
+ * A branch is NEW until it is called.  It is RUNNING while its function is called, and then FINISHED, or SUSPENDED: then it is
+ * called again, from the top, once its wait is over.
+ *
+ * fork_run() carries a fork once:
+ *
+ *   1. fork_init() gives each branch a lane, which begins where its parent is and depends on the units that its parent does.
+ *   2. The host hears of a fork with several branches, so that idle workers call pw_fork_help().
+ *   3. carry_all() calls branches in the parent's thread, until none can be called and no call is under way.
+ *   4. The host forgets the fork and waits for helpers to leave, because the fork is on the stack of this thread.
+ *   5. join(): the parent waits for the earliest of what its branches wait for, and comes after everything that they recorded.
+ *
+ * A race is a fork with a step of its own, which records the winner: the first branch that finishes.  The others are abandoned.
+ * They are still called up to their first unfinished step, so that what they wait for is found, and ends in the unit that records
+ * the winner.  A replay calls the winner alone, unless what the losers had completed is to be undone. */
 #include "turn/lanes.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/limits.h"
@@ -22,6 +38,13 @@ bool pw_lanes_are_concurrent(const pawl_lane *one, const pawl_lane *other)
 }
 
 /* ---- Carrying branches -------------------------------------------------------------------------------------------- */
+
+/* Branches are begun in their order.  Of those that are begun, some are not finished; of these, some are called just now. */
+static void fork_check(const struct pw_fork *fork)
+{
+    assert(fork->running <= fork->active && fork->active <= fork->begun && fork->begun <= fork->count);
+    assert(!fork->has_winner || fork->winner < fork->count);
+}
 
 /* May a suspended branch be called again?  Not when the race is lost, or won by another. */
 static bool may_resume(const struct pw_fork *fork)
@@ -52,6 +75,7 @@ static size_t find_resumable(const struct pw_fork *fork, int64_t now_ms)
 static size_t take_branch(struct pw_fork *fork)
 {
     size_t position = SIZE_MAX;
+    fork_check(fork);
     if (pw_turn_is_stopped(fork->turn))
         return SIZE_MAX;
     if (fork->begun < fork->count && (fork->limit == 0 || fork->active < fork->limit)) {
@@ -80,6 +104,7 @@ static void abandon_others(struct pw_fork *fork)
 static void note_branch(struct pw_fork *fork, size_t position, pawl_status status)
 {
     pawl_lane *lane = &fork->lanes[position];
+    assert(fork->running > 0 && fork->states[position] == BRANCH_RUNNING);
     fork->running--;
     if (status == PAWL_NOMEM && !lane->suspended)
         fork->turn->trouble = PAWL_NOMEM; /* it came from outside the engine, and nothing else will wake the branch */
@@ -198,6 +223,7 @@ static void join_lines(struct pw_fork *fork)
 static void join(struct pw_fork *fork)
 {
     pawl_lane *parent = fork->parent;
+    assert(fork->running == 0);
     parent->events_seen = INT64_MAX;
     for (size_t i = 0; i < fork->begun; i++) {
         pawl_lane *lane = &fork->lanes[i];

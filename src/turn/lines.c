@@ -1,4 +1,8 @@
-/* lines.c - see lines.h. */
+/* lines.c - see lines.h.
+ *
+ * turn->said has what was said and is not recorded yet, in its order, each line with the place where it was said.  A lane that moves
+ * on takes its lines along (change_place), so the lines of a lane are those at its present place.  turn->spoken counts the lines
+ * of each place, so that a later pass knows which of its lines are new. */
 #include "turn/lines.h"
 
 #include "service/rows.h"

@@ -1,7 +1,16 @@
 /* recall.c - answering durable calls: from history, with "run the body now", or with "suspended".
  *
- * Each call looks at the step as it stands, does the one thing that can be done about it, and looks again, until there
- * is an answer.  What a step is allowed to do next is decided in this file only. */
+ * Every durable call takes the same way, pw_recall_ask():
+ *
+ *   1. pw_recall_enter() leaves the author's code, and takes the lock once there is room for what the call may record.
+ *   2. pw_recall_reach() finds the step by its name, or adds it, and refuses a name that is used twice at once.
+ *   3. look_once() answers from history if the outcome is known and can no longer be refused.  Otherwise it calls the `look` of the
+ *      step's kind, which does the one thing that can be done about the step as it stands: begin an attempt, take an event, give up,
+ *      or suspend the lane.
+ *   4. It looks again, until there is an answer.
+ *
+ * A look may let go of the lock, to read or to wait.  So each look begins by checking whether the lane still counts.  answers.c has
+ * the looks of steps that others finish. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -407,7 +416,7 @@ static pawl_status begin_attempt(struct pw_call *call)
     }
     int64_t lease_ms = pw_turn_lease_wanted(turn, call->policy->timeout_ms);
     if (lease_ms != 0) {
-        status = pw_boundary_knock(turn, lease_ms);
+        status = pw_boundary_submit_empty(turn, lease_ms);
         lane->after = turn->submitted;
         return status;
     }

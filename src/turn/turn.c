@@ -1,4 +1,9 @@
-/* turn.c - a turn's life: made from a claim, loaded, run in passes, closed.  See turn.h. */
+/* turn.c - a turn's life: made from a claim, loaded, run in passes, closed.  See turn.h.
+ *
+ * Whoever drives a turn asks pw_turn_next() what to do with it, and does that: it runs a pass, it waits until the host is told that
+ * the turn is ready, or it retires the turn.  next() is the only place that decides this, and closing_of() the only one that decides how
+ * a turn closes.  Requests from outside (a pause, a demand, an event) only leave a mark; the next durable call, or the next
+ * next(), acts on it. */
 #include "turn/inside.h"
 
 #include <assert.h>
@@ -550,11 +555,11 @@ static bool close_expired(pawl_turn *turn, const pawl_attempt *last, int32_t cou
 
 /* With the lock held.  What the store refused of the turn, or may yet refuse, must be recorded before anybody else carries the
  * run on: by next(), once everything is answered. */
-static bool close_or_knock(pawl_turn *turn, const pawl_attempt *last, int32_t count)
+static bool close_or_wait(pawl_turn *turn, const pawl_attempt *last, int32_t count)
 {
     if (turn->unsettled == 0 && turn->rejections == 0)
         return close_expired(turn, last, count);
-    return turn->answered < turn->submitted || pw_boundary_knock(turn, 0) == PAWL_OK;
+    return turn->answered < turn->submitted || pw_boundary_submit_empty(turn, 0) == PAWL_OK;
 }
 
 /* With the lock held: records what became of every body that has outlived its timeout. */
@@ -593,7 +598,7 @@ struct pw_watch pw_turn_watch_bodies(pawl_turn *turn, int64_t now_ms)
     bool has_live = watch.deadline_ms < INT64_MAX || pw_lane_any_live_code(turn);
     if (last != NULL && !has_live && turn->phase == PW_TURN_PASSING) {
         /* If it can record nothing any more, no answer comes by which its host would hear of it. */
-        bool closes = pw_turn_is_open(turn) && close_or_knock(turn, last, count);
+        bool closes = pw_turn_is_open(turn) && close_or_wait(turn, last, count);
         pw_turn_give_up(turn);
         turn->owes_ready = closes;
         watch.given_up = closes ? PW_GIVEN_UP_CLOSED : PW_GIVEN_UP_OPEN;

@@ -1,4 +1,7 @@
-/* run.c - durable calls of a workflow: steps, sleeps, events, logs; and what all durable calls share. */
+/* run.c - durable calls of a workflow: steps, sleeps, events, logs; and what all durable calls share.
+ *
+ * A durable call checks that the run may still make one (pw_run_ready), asks the engine (pawl_recall_...), keeps the failure for
+ * pawl_run_failure() if there is one (pw_run_relay), and hands on the value.  Values and texts live in the scope of the pass. */
 #include "workflow/run.h"
 
 #include <stdio.h>

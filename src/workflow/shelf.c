@@ -19,7 +19,7 @@ struct pw_shelf *pw_shelf_of(pawl_engine *engine)
     if (shelf == NULL)
         return NULL;
     pthread_mutex_init(&shelf->lock, NULL);
-    struct pw_shelf *kept = pawl_keep(engine, shelf_free, shelf);
+    struct pw_shelf *kept = pawl_at_close_once(engine, shelf_free, shelf);
     if (kept != shelf)
         shelf_free(shelf);
     return kept;

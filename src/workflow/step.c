@@ -1,4 +1,7 @@
-/* step.c - inside a step's body: its result or failure, what it registers, what it may ask. */
+/* step.c - inside a step's body: its result or failure, what it registers, what it may ask.
+ *
+ * A body runs in three ways: as an attempt whose outcome is recorded (`records`), as a job, whose end is recorded instead, or bare,
+ * without an attempt.  Only the first can register changes. */
 #include <stdio.h>
 #include <string.h>
 

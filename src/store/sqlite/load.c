@@ -116,7 +116,7 @@ pawl_status pw_sqlite_load_claimable(struct pw_core *core, struct pw_core_run *r
 /* The instance that has the name; its texts are the name's.  NULL: memory is out. */
 static struct pw_core_run *take_named(struct pw_query *query, struct pw_core *core, struct pw_core_name *name)
 {
-    name->key = pw_column_place(query);
+    name->key = pw_column_key(query);
     struct pw_core_run *run = pw_want_run(core, name->key);
     if (run == NULL)
         return NULL;
@@ -196,7 +196,7 @@ static pawl_status find_name(struct pw_batch *batch, void *record)
     pw_query_start(&query, batch->connection, PW_QUERY_INSTANCE_FIND,
                    PW_VALUES(pw_str(name->workflow), pw_str(name->id)));
     if (pw_query_step(&query))
-        name->key = pw_column_place(&query);
+        name->key = pw_column_key(&query);
     pawl_status status = pw_query_end(&query, batch->core.error);
     if (status == PAWL_OK && name->wants_task && name->key != 0 && pw_want_run(&batch->core, name->key) == NULL)
         return no_memory(batch);

@@ -73,7 +73,7 @@ int64_t pw_column_time(struct pw_query *query)
     return pw_time_of(pw_column_integer(query));
 }
 
-int64_t pw_column_place(struct pw_query *query)
+int64_t pw_column_key(struct pw_query *query)
 {
     int64_t place = pw_column_integer(query);
     if (!pw_is_place(place))

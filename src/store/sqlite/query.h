@@ -31,7 +31,7 @@ int64_t pw_column_integer(struct pw_query *query); /* NULL is 0 */
 int64_t pw_column_count(struct pw_query *query);   /* see core/fields.h */
 int64_t pw_column_time(struct pw_query *query);
 /* A number that a row is found by; anything else is a damaged row. */
-int64_t pw_column_place(struct pw_query *query);
+int64_t pw_column_key(struct pw_query *query);
 /* One of the enumerators 0 to most; anything else is a damaged row. */
 int pw_column_choice(struct pw_query *query, int most);
 bool pw_column_is_null(struct pw_query *query);

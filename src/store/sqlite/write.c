@@ -102,7 +102,7 @@ static pawl_status keep_steps(struct pw_batch *batch, void *record)
                    PW_VALUES(pw_int(op->instance), pw_int(op->run), pw_int(op->keep_before_seq),
                              pw_int(op->keep_except_seq), pw_int(op->keep_except_dropped)));
     while (pw_query_step(&query)) {
-        struct pw_core_step *step = pw_want_step(&batch->core, op->instance, op->run + 1, pw_column_place(&query));
+        struct pw_core_step *step = pw_want_step(&batch->core, op->instance, op->run + 1, pw_column_key(&query));
         if (step != NULL && PW_SAVE(&batch->core, step))
             step->exists = true;
         else

@@ -1,4 +1,5 @@
-/* others.c - durable calls that somebody else finishes: a worker, another instance, whoever has a token. */
+/* delegated.c - durable calls that somebody else finishes: a worker carries out a function, a child ends, or whoever has the token
+ * completes a deferred. */
 #include <string.h>
 
 #include "workflow/run.h"
