@@ -538,7 +538,7 @@ void pw_local_settle_offer(pawl_engine *engine, const struct pw_unit *unit, cons
     if (offer->owner == 0)
         return;
     if (unit->status != PAWL_OK || !is_held) {
-        pw_local_cancel(engine);
+        pw_local_deliver(engine, NULL);
         return;
     }
     struct pw_claim delivered = *claim;
@@ -558,11 +558,6 @@ void pw_local_deliver(pawl_engine *engine, const struct pw_claim *claim)
     if (engine->local != NULL)
         engine->local->deliver(engine->local->runner, claim);
     pthread_rwlock_unlock(&engine->local_lock);
-}
-
-void pw_local_cancel(pawl_engine *engine)
-{
-    pw_local_deliver(engine, NULL);
 }
 
 void pw_local_wake(pawl_engine *engine, int64_t due_at_ms)

@@ -178,8 +178,8 @@ void pw_local_settle_offer(pawl_engine *engine, const struct pw_unit *unit, cons
                            const struct pw_claim *claim);
 /* The same for the offer of an event or an answer; NULL: there is none. */
 void pw_local_settle_event(pawl_engine *engine, const struct pw_unit *unit, const struct pw_op_event *event);
+/* A run for a place that was reserved; NULL gives the place back. */
 void pw_local_deliver(pawl_engine *engine, const struct pw_claim *claim);
-void pw_local_cancel(pawl_engine *engine);
 void pw_local_wake(pawl_engine *engine, int64_t due_at_ms);
 
 /* The runners of this engine, and what they are told: see enum pw_word_kind. */

@@ -256,9 +256,7 @@ pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *error)
         return pw_error(error, PAWL_INVALID, "a runner is needed, and its engine must be open");
     if (runner->threaded)
         return pw_error(error, PAWL_INVALID, "the runner is started already");
-    pawl_status status = join_in(runner, false, error); /* the keeper describes it */
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(join_in(runner, false, error)); /* the keeper describes it */
     runner->local =
         (struct pw_local){ .runner = runner, .reserve = local_reserve, .deliver = local_deliver, .wake = local_wake };
     if (!pw_engine_set_local(runner->engine, &runner->local))

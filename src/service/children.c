@@ -22,9 +22,7 @@ static pawl_status list_children(struct pw_instances *instances, struct pawl_ins
     while (is_cut && kept < query->max && !pw_page_is_full(kept, kept_bytes, query->bytes_max)) {
         struct pw_instance *rows = NULL;
         size_t count = 0, bytes = 0;
-        pawl_status status = pw_list_instances(listing->engine->store, &listing->arena, query, &rows, &count, error);
-        if (status != PAWL_OK)
-            return status;
+        PAWL_TRY(pw_list_instances(listing->engine->store, &listing->arena, query, &rows, &count, error));
         for (size_t i = 0; i < count && kept < query->max; i++) {
             query->after_key = rows[i].key;
             bytes += pw_instance_bytes(&rows[i]);

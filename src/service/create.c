@@ -49,7 +49,7 @@ static void hand_off(pawl_engine *engine, const struct pw_unit *unit, const stru
         claim.leased_from_ms = unit->begun_ms;
         pw_local_deliver(engine, &claim);
     } else if (create->hold_owner != 0) {
-        pw_local_cancel(engine);
+        pw_local_deliver(engine, NULL);
     } else if (created) {
         pw_local_wake(engine, PW_NOW);
     }

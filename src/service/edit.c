@@ -15,7 +15,7 @@ pawl_status pw_edit_go_on(struct pw_edit *edit, enum pw_task_kind kind)
     bool is_held = hold.owner != 0;
     struct pw_op *op = pw_unit_add(&request->unit, is_held ? PW_OP_HOLD : PW_OP_PARK);
     if (op == NULL && is_held)
-        pw_local_cancel(request->engine);
+        pw_local_deliver(request->engine, NULL);
     if (op == NULL)
         return PAWL_NOMEM;
     if (is_held) {
@@ -122,7 +122,7 @@ static pawl_status edit_end(struct pw_request *request)
     if (status == PAWL_OK)
         follow_up(edit);
     else if (edit->held != NULL)
-        pw_local_cancel(request->engine);
+        pw_local_deliver(request->engine, NULL);
     if (request->unit.refusal == PW_REFUSED_NEW_EVENTS) /* or a demand: the decision does not know about it */
         status = PAWL_CONFLICT;
     request->again = status == PAWL_CONFLICT && ++edit->conflicts < PW_CONFLICT_RETRIES_MAX;

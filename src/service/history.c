@@ -36,12 +36,9 @@ static pawl_status list_part(struct pw_listing *listing, const struct part *part
     struct pw_found found;
     listing->kind = part->kind;
     asked.history.bytes_max = listing->bytes_max;
-    pawl_status status =
-        pw_cursor_read(cursor, part->cursor_name, part->kind, listing->filter, &asked.history.after_seq, error);
-    if (status == PAWL_OK)
-        status = pw_read(listing->engine->store, &asked, &listing->arena, &found, error);
-    if (status != PAWL_OK)
-        return status;
+    pawl_status status = PAWL_OK;
+    PAWL_TRY(pw_cursor_read(cursor, part->cursor_name, part->kind, listing->filter, &asked.history.after_seq, error));
+    PAWL_TRY(pw_read(listing->engine->store, &asked, &listing->arena, &found, error));
     char *records = pw_listing_cut(listing, found.rows, part->row_size, part->bytes_of, &found.count, part->record_size,
                                    out_cursor);
     if (records == NULL)

@@ -134,23 +134,19 @@ static pawl_status order_job(struct pw_call *call)
     struct pw_step_row *row = &call->step->row;
     struct pw_job job = { .params = { NULL, 0 } };
     bool is_begun, is_mocked;
-    pawl_status status = pw_recall_begin(call, &is_begun);
-    if (status != PAWL_OK || !is_begun)
-        return status;
-    status = pw_recall_mock(call, &is_mocked);
-    if (status != PAWL_OK || is_mocked)
-        return status;
+    PAWL_TRY(pw_recall_begin(call, &is_begun));
+    if (!is_begun)
+        return PAWL_OK;
+    PAWL_TRY(pw_recall_mock(call, &is_mocked));
+    if (is_mocked)
+        return PAWL_OK;
     row->attempts++;
     row->next_retry_at_ms = 0;
     row->error_name = row->error_message = (struct pw_text){ NULL, 0 };
     row->wake_at_ms = pw_time_after(call->now_ms, call->policy->timeout_ms);
-    status = pw_recall_describe(call);
-    if (status == PAWL_OK)
-        status = write_order(call, &job.params);
-    if (status == PAWL_OK)
-        status = name_job(call, &job);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(pw_recall_describe(call));
+    PAWL_TRY(write_order(call, &job.params));
+    PAWL_TRY(name_job(call, &job));
     return pw_boundary_record(&(struct pw_boundary){ .lane = call->lane, .step = call->step, .makes = &job });
 }
 
@@ -170,10 +166,9 @@ static pawl_status give_up_job(struct pw_call *call, pawl_status why)
 static pawl_status miss_answer(struct pw_call *call)
 {
     bool taken;
-    pawl_status status = pw_recall_read_events(call->lane);
-    if (status == PAWL_OK)
-        status = take_answer(call, &taken);
-    return status != PAWL_OK || taken ? status : give_up_job(call, PAWL_JOB_ENDED);
+    PAWL_TRY(pw_recall_read_events(call->lane));
+    PAWL_TRY(take_answer(call, &taken));
+    return taken ? PAWL_OK : give_up_job(call, PAWL_JOB_ENDED);
 }
 
 /* A job that nobody takes is looked at more and more seldom, but at least once a minute.  So is one that is of a later time,
@@ -397,11 +392,10 @@ static pawl_status deferred_look(struct pw_call *call)
     struct pw_step_row *row = &call->step->row;
     int64_t timeout_ms = call->duration_ms;
     bool taken = false;
-    pawl_status status = need_secret(call);
-    if (status == PAWL_OK)
-        status = take_answer(call, &taken);
-    if (status != PAWL_OK || taken)
-        return status;
+    PAWL_TRY(need_secret(call));
+    PAWL_TRY(take_answer(call, &taken));
+    if (taken)
+        return PAWL_OK;
     bool is_new = row->wake_at_ms == 0, is_over = !is_new && call->now_ms >= row->wake_at_ms;
     if (is_over && timeout_ms > 0)
         return pw_recall_time_out(call, late, late);

@@ -79,17 +79,16 @@ static pawl_status register_mutation(pawl_attempt *attempt, const struct pw_muta
     struct pw_arena *arena = &turn->arena;
     pawl_status status = PAWL_OK;
     pw_turn_lock(turn);
-    struct pw_mutation *mutation = pw_arena_take(arena, sizeof *mutation);
-    if (mutation != NULL)
-        *mutation = *given;
-    if (mutation == NULL || !pw_arena_text(arena, given->sql, &mutation->sql) ||
-        !pw_arena_text(arena, given->parameters, &mutation->parameters) ||
-        !pw_arena_text(arena, given->data, &mutation->data) ||
-        !pw_arena_text(arena, given->workflow, &mutation->workflow) ||
-        !pw_arena_text(arena, given->id, &mutation->id) || !pw_arena_text(arena, given->type, &mutation->type) ||
-        !pw_arena_text(arena, given->payload, &mutation->payload)) {
+    struct pw_mutation copy = *given, *mutation = pw_arena_take(arena, sizeof *mutation);
+    struct pw_text *texts[] = { &copy.sql, &copy.parameters, &copy.data,   &copy.workflow,
+                                &copy.id,  &copy.type,       &copy.payload };
+    bool is_complete = mutation != NULL;
+    for (size_t i = 0; is_complete && i < sizeof texts / sizeof texts[0]; i++)
+        is_complete = pw_arena_text(arena, *texts[i], texts[i]);
+    if (!is_complete) {
         status = pw_turn_out_of_memory(turn);
     } else {
+        *mutation = copy;
         *(attempt->last_mutation != NULL ? &attempt->last_mutation->next : &attempt->mutations) = mutation;
         attempt->last_mutation = mutation;
     }

@@ -221,9 +221,7 @@ static pawl_status add_mutations(struct turn_unit *own, const struct pw_mutation
     for (const struct pw_mutation *mutation = mutations; mutation != NULL; mutation = mutation->next) {
         if (mutation->when != when)
             continue;
-        pawl_status status = add_mutation(own, mutation, error);
-        if (status != PAWL_OK)
-            return status;
+        PAWL_TRY(add_mutation(own, mutation, error));
         *out_any = true;
     }
     return PAWL_OK;
@@ -312,9 +310,7 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
     const pawl_lane *speaker = step->lane == lane && step->reached_pass == turn->history->pass ? lane : NULL;
     bool is_complete = status == PAWL_OK && add_step(own, step) && add_consequences(own, boundary) &&
                        add_logs(own, speaker, &boundary->logs) && add_lines(own, &boundary->verdict);
-    status = unit_submit(turn, own, is_complete);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(unit_submit(turn, own, is_complete));
     if (step->rejected != PW_REFUSED_NOT)
         turn->rejections--;
     step->rejected = PW_REFUSED_NOT;
@@ -413,12 +409,10 @@ pawl_status pw_boundary_fail(pawl_lane *lane, struct pw_step *step, const struct
                                     .unless_new_events = failure->ends != NULL,
                                     .ends = failure->ends,
                                     .logs = failure->logs };
-    pawl_status status = fill_failure(lane->turn, step, failure, &boundary.verdict);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(fill_failure(lane->turn, step, failure, &boundary.verdict));
     if (step->row.status == PAWL_STEP_ERRORED)
         boundary.mutations = failure->mutations;
-    status = pw_boundary_record(&boundary);
+    pawl_status status = pw_boundary_record(&boundary);
     if (status == PAWL_OK || status == PAWL_NOMEM)
         return status;
     if (!pw_log_system(lane->turn, &boundary.verdict, PAWL_LOG_ERROR, step->row.name, failure->attempt,

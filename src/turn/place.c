@@ -24,9 +24,7 @@ static pawl_status describe_outer(pawl_scope *scope, const pawl_lane *lane, pawl
         const pawl_lane *next = lane->parent;
         while (next->parent != last)
             next = next->parent;
-        pawl_status status = describe(scope, next, *out_value, out_value);
-        if (status != PAWL_OK)
-            return status;
+        PAWL_TRY(describe(scope, next, *out_value, out_value));
         last = next;
     }
     return PAWL_OK;

@@ -82,9 +82,7 @@ static pawl_status find_or_add(struct pw_call *call, struct pw_text name)
     if (step == NULL && kind != PAWL_STEP_FIRST && pw_recall_is_interrupted(turn))
         return pw_recall_interrupt(lane);
     if (step == NULL) {
-        pawl_status status = check_limit(lane, name, kind);
-        if (status != PAWL_OK)
-            return status;
+        PAWL_TRY(check_limit(lane, name, kind));
         step = pw_history_add(turn->history, name, kind);
         if (step == NULL || !pw_place_note(lane, step))
             return pw_turn_out_of_memory(turn);
@@ -111,7 +109,6 @@ pawl_status pw_recall_reach(struct pw_call *call)
     const struct pw_mocks *mocks = lane->turn->engine->mocks;
     struct pw_step *expected = lane->expected;
     struct pw_text name = call->name;
-    pawl_status status = PAWL_OK;
     if (pw_lane_is_over(lane))
         return pw_lane_suspend(lane);
     if (name.data == NULL)
@@ -126,9 +123,7 @@ pawl_status pw_recall_reach(struct pw_call *call)
         mocks->reached(mocks->user, lane, name, call->kind);
     call->step = expected;
     if (!is_expected)
-        status = find_or_add(call, name);
-    if (status != PAWL_OK)
-        return status;
+        PAWL_TRY(find_or_add(call, name));
     struct pw_step *step = call->step;
     lane->expected = step->next;
     if (lane->calls == 0 || lane->reached != step) /* it is asked for again once its body has run */
@@ -139,9 +134,7 @@ pawl_status pw_recall_reach(struct pw_call *call)
         return pw_lane_error(lane, PAWL_DUPLICATE_STEP_KEY,
                              "step \"%.80s\" is called twice at once; give the two different names",
                              step->row.name.data);
-    status = check_repeats(lane, step);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(check_repeats(lane, step));
     step->reached_pass = pass;
     step->lane = lane;
     pw_lines_meet(lane, step);
@@ -188,11 +181,8 @@ pawl_status pw_recall_outcome(struct pw_call *call)
 {
     pawl_lane *lane = call->lane;
     struct pw_step *step = call->step;
-    while (step->unsettled != 0 && !pw_lane_is_over(lane)) {
-        pawl_status status = pw_lane_await(lane, step->unsettled);
-        if (status != PAWL_OK)
-            return status;
-    }
+    while (step->unsettled != 0 && !pw_lane_is_over(lane))
+        PAWL_TRY(pw_lane_await(lane, step->unsettled));
     if (pw_lane_is_over(lane))
         return pw_lane_suspend(lane);
     bool is_accepted = step->rejected == PW_REFUSED_NOT, lost = is_accepted && has_lost(step);
@@ -399,24 +389,23 @@ static pawl_status begin_attempt(struct pw_call *call)
     pawl_turn *turn = lane->turn;
     struct pw_step *step = call->step;
     bool is_begun, is_mocked;
-    pawl_status status;
     if (turn->unwinding && lane->after < turn->undoing_told)
         lane->after = turn->undoing_told; /* of another lane */
     if (turn->answered < lane->after)
         return pw_lane_await(lane, lane->after);
     if (!note_undone(call))
         return pw_turn_out_of_memory(turn);
-    status = pw_recall_begin(call, &is_begun);
-    if (status != PAWL_OK || !is_begun)
-        return status;
+    PAWL_TRY(pw_recall_begin(call, &is_begun));
+    if (!is_begun)
+        return PAWL_OK;
     if (begins_undoing(turn, step)) {
-        status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step, .announces = true });
+        pawl_status status = pw_boundary_record(&(struct pw_boundary){ .lane = lane, .step = step, .announces = true });
         turn->undoing_told = lane->after;
         return status;
     }
     int64_t lease_ms = pw_turn_lease_wanted(turn, call->policy->timeout_ms);
     if (lease_ms != 0) {
-        status = pw_boundary_submit_empty(turn, lease_ms);
+        pawl_status status = pw_boundary_submit_empty(turn, lease_ms);
         lane->after = turn->submitted;
         return status;
     }
@@ -429,11 +418,10 @@ static pawl_status begin_attempt(struct pw_call *call)
             turn->stop = PW_STOP_BUDGET;
         return pw_lane_suspend(lane);
     }
-    status = pw_recall_mock(call, &is_mocked);
-    if (status == PAWL_OK && !is_mocked)
-        status = pw_recall_describe(call);
-    if (status != PAWL_OK || is_mocked)
-        return status;
+    PAWL_TRY(pw_recall_mock(call, &is_mocked));
+    if (is_mocked)
+        return PAWL_OK;
+    PAWL_TRY(pw_recall_describe(call));
     step->policy = *call->policy;
     pawl_attempt *attempt = pw_attempt_new(lane, step, call->policy);
     if (attempt == NULL)
@@ -586,9 +574,7 @@ pawl_status pw_recall_wait_for_event(struct pw_call *call, int64_t wake_at_ms, b
     struct pw_step_row *row = &call->step->row;
     if (is_changed || !call->step->in_store || row->wake_at_ms != wake_at_ms) {
         row->wake_at_ms = wake_at_ms;
-        pawl_status status = pw_recall_record(call);
-        if (status != PAWL_OK)
-            return status;
+        PAWL_TRY(pw_recall_record(call));
     }
     call->lane->waits_for_event = true;
     return pw_recall_wait(call->lane, wake_at_ms, PW_TASK_WAKE);

@@ -585,7 +585,7 @@ static void a_place_that_is_given_back_is_for_whatever_was_due_meanwhile(void **
         rest_a_little();
     running_create(&running, "w", "second"); /* for which there is no room */
     put_keeper_to_sleep(&running);
-    pw_local_cancel(running.engine);
+    pw_local_deliver(running.engine, NULL);
 
     (void)running_await(&running, "w", "second", PAWL_COMPLETE);
     running_close(&running);
