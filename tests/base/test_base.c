@@ -1,19 +1,11 @@
 /* test_base.c - texts, arenas, tables, durations, errors. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/duration.h"
 #include "base/error.h"
 #include "base/table.h"
 #include "base/text.h"
+#include "kit/test.h"
 
 enum { KEY_COUNT = 10000 };
 
@@ -24,9 +16,8 @@ static struct pw_text bytes(const char *data, size_t size)
 
 /* ---- Texts ---- */
 
-static void trimming_takes_white_space_from_both_ends_only(void **state)
+TEST(trimming_takes_white_space_from_both_ends_only)
 {
-    (void)state;
     assert_true(pw_text_equal(pw_text_trim(pw_text_of(" \t\r\n\v\fa b\n ")), pw_text_of("a b")));
     assert_true(pw_text_equal(pw_text_trim(pw_text_of("a")), pw_text_of("a")));
     assert_int_equal(pw_text_trim(pw_text_of(" \n ")).size, 0);
@@ -35,18 +26,16 @@ static void trimming_takes_white_space_from_both_ends_only(void **state)
     assert_int_equal(pw_text_trim(pw_text_of("\xc2\xa0")).size, 2); /* a no-break space is not ASCII */
 }
 
-static void texts_are_equal_by_bytes_and_size(void **state)
+TEST(texts_are_equal_by_bytes_and_size)
 {
-    (void)state;
     assert_true(pw_text_equal(bytes("a\0b", 3), bytes("a\0b", 3)));
     assert_false(pw_text_equal(bytes("a\0b", 3), bytes("a\0c", 3)));
     assert_false(pw_text_equal(pw_text_of("a"), pw_text_of("ab")));
     assert_true(pw_text_equal(pw_text_of(NULL), pw_text_of("")));
 }
 
-static void well_formed_utf8_is_accepted(void **state)
+TEST(well_formed_utf8_is_accepted)
 {
-    (void)state;
     static const char *const good[] = {
         "",
         "plain",
@@ -68,9 +57,8 @@ static void well_formed_utf8_is_accepted(void **state)
     assert_true(pw_text_is_utf8(pw_text_of(NULL)));
 }
 
-static void malformed_utf8_is_refused(void **state)
+TEST(malformed_utf8_is_refused)
 {
-    (void)state;
     static const char *const bad[] = {
         "\x80",             /* continuation without a lead */
         "\xbf",             /* the same */
@@ -97,9 +85,8 @@ static void malformed_utf8_is_refused(void **state)
     assert_false(pw_text_is_utf8(bytes("\xc3\xa4", 1))); /* does not read past the size */
 }
 
-static void a_text_is_cut_between_characters(void **state)
+TEST(a_text_is_cut_between_characters)
 {
-    (void)state;
     struct pw_text text = pw_text_of("a\xc3\xa4\xf0\x9f\x92\xa9");
     static const size_t sizes[] = { 0, 1, 1, 3, 3, 3, 3, 7, 7 };
 
@@ -109,9 +96,8 @@ static void a_text_is_cut_between_characters(void **state)
     assert_true(pw_text_is_utf8(pw_text_cut(pw_text_of("abc\xff"), 3)));
 }
 
-static void identifiers_follow_their_rules(void **state)
+TEST(identifiers_follow_their_rules)
 {
-    (void)state;
     assert_true(pw_text_is_identifier(pw_text_of("a"), 3, false));
     assert_true(pw_text_is_identifier(pw_text_of("0-_"), 3, false));
     assert_true(pw_text_is_identifier(pw_text_of("aZ9-_"), 64, false));
@@ -128,9 +114,8 @@ static void identifiers_follow_their_rules(void **state)
 
 /* ---- Arenas ---- */
 
-static void every_allocation_is_aligned_and_apart(void **state)
+TEST(every_allocation_is_aligned_and_apart)
 {
-    (void)state;
     struct pw_arena arena = { 0 };
     unsigned char *taken[200];
 
@@ -150,9 +135,8 @@ static void every_allocation_is_aligned_and_apart(void **state)
     pw_arena_clear(&arena);
 }
 
-static void an_arena_costs_nothing_at_first_and_little_for_little(void **state)
+TEST(an_arena_costs_nothing_at_first_and_little_for_little)
 {
-    (void)state;
     struct pw_arena arena;
     pw_arena_init(&arena);
     assert_int_equal(arena.used, 0);
@@ -165,9 +149,8 @@ static void an_arena_costs_nothing_at_first_and_little_for_little(void **state)
     assert_null(arena.blocks);
 }
 
-static void blocks_grow_so_that_they_stay_few(void **state)
+TEST(blocks_grow_so_that_they_stay_few)
 {
-    (void)state;
     struct pw_arena arena = { 0 };
     size_t blocks = 0, used = 0;
 
@@ -182,9 +165,8 @@ static void blocks_grow_so_that_they_stay_few(void **state)
     pw_arena_clear(&arena);
 }
 
-static void a_large_request_leaves_the_current_block_in_use(void **state)
+TEST(a_large_request_leaves_the_current_block_in_use)
 {
-    (void)state;
     struct pw_arena arena = { 0 };
     char *before = pw_arena_take(&arena, 16);
 
@@ -202,9 +184,8 @@ static void a_large_request_leaves_the_current_block_in_use(void **state)
     pw_arena_clear(&arena);
 }
 
-static void a_request_that_cannot_be_met_is_answered_with_null(void **state)
+TEST(a_request_that_cannot_be_met_is_answered_with_null)
 {
-    (void)state;
     struct pw_arena arena = { 0 };
     struct pw_text out = pw_text_of("untouched");
 
@@ -217,9 +198,8 @@ static void a_request_that_cannot_be_met_is_answered_with_null(void **state)
     assert_int_equal(arena.used, 0);
 }
 
-static void zeroed_memory_is_zero(void **state)
+TEST(zeroed_memory_is_zero)
 {
-    (void)state;
     struct pw_arena arena = { 0 };
 
     unsigned char *memory = pw_arena_zero(&arena, 3000);
@@ -229,9 +209,8 @@ static void zeroed_memory_is_zero(void **state)
     pw_arena_clear(&arena);
 }
 
-static void copies_are_terminated_and_absent_stays_absent(void **state)
+TEST(copies_are_terminated_and_absent_stays_absent)
 {
-    (void)state;
     struct pw_arena arena = { 0 };
     struct pw_text copy, empty, absent = pw_text_of("x");
 
@@ -251,9 +230,8 @@ static void copies_are_terminated_and_absent_stays_absent(void **state)
 
 /* ---- Tables ---- */
 
-static void a_table_finds_each_of_many_keys_and_no_other(void **state)
+TEST(a_table_finds_each_of_many_keys_and_no_other)
 {
-    (void)state;
     static char keys[KEY_COUNT][24];
     struct pw_table table = { 0 };
     assert_null(pw_table_find(&table, pw_text_of("key")));
@@ -277,9 +255,8 @@ static void a_table_finds_each_of_many_keys_and_no_other(void **state)
     assert_null(pw_table_find(&table, pw_text_of("step-1")));
 }
 
-static void keys_are_told_apart_by_size_and_by_bytes_past_a_nul(void **state)
+TEST(keys_are_told_apart_by_size_and_by_bytes_past_a_nul)
 {
-    (void)state;
     struct pw_table table = { 0 };
     int one, two, three, four;
 
@@ -297,9 +274,8 @@ static void keys_are_told_apart_by_size_and_by_bytes_past_a_nul(void **state)
 }
 
 /* Probing stays short only when the low bits, which choose the place, are as good as the others. */
-static void hashes_of_similar_names_spread_over_the_low_bits(void **state)
+TEST(hashes_of_similar_names_spread_over_the_low_bits)
 {
-    (void)state;
     unsigned hits[1024] = { 0 }, most = 0;
 
     for (unsigned i = 0; i < 16 * 1024; i++) {
@@ -315,9 +291,8 @@ static void hashes_of_similar_names_spread_over_the_low_bits(void **state)
 
 /* ---- Durations ---- */
 
-static void every_unit_is_understood(void **state)
+TEST(every_unit_is_understood)
 {
-    (void)state;
     static const struct {
         const char *unit;
         int64_t ms;
@@ -339,9 +314,8 @@ static void every_unit_is_understood(void **state)
     }
 }
 
-static void numbers_are_exact_and_rounded_to_the_nearest_ms(void **state)
+TEST(numbers_are_exact_and_rounded_to_the_nearest_ms)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t ms;
@@ -371,9 +345,8 @@ static void numbers_are_exact_and_rounded_to_the_nearest_ms(void **state)
     }
 }
 
-static void anything_else_is_no_duration(void **state)
+TEST(anything_else_is_no_duration)
 {
-    (void)state;
     static const char *const bad[] = {
         "",
         " ",
@@ -430,9 +403,8 @@ static void anything_else_is_no_duration(void **state)
 
 /* ---- Errors ---- */
 
-static void statuses_have_names_and_texts(void **state)
+TEST(statuses_have_names_and_texts)
 {
-    (void)state;
     assert_string_equal(pawl_status_name(PAWL_OK), "OK");
     assert_string_equal(pawl_status_name(PAWL_INSTANCE_NOT_FOUND), "INSTANCE_NOT_FOUND");
     assert_string_equal(pawl_status_name(PAWL_STORE_TOO_NEW), "STORE_TOO_NEW");
@@ -442,9 +414,8 @@ static void statuses_have_names_and_texts(void **state)
     assert_non_null(pawl_status_text((pawl_status)-1));
 }
 
-static void an_error_is_written_and_its_status_returned(void **state)
+TEST(an_error_is_written_and_its_status_returned)
 {
-    (void)state;
     struct pawl_error error = { PAWL_OK, "" };
 
     assert_int_equal(pw_error(&error, PAWL_INVALID, "%s is %d", "n", 3), PAWL_INVALID);
@@ -461,9 +432,8 @@ static void an_error_is_written_and_its_status_returned(void **state)
     assert_int_equal(pw_error_plain(NULL, PAWL_INVALID), PAWL_INVALID);
 }
 
-static void a_long_error_is_cut_between_characters(void **state)
+TEST(a_long_error_is_cut_between_characters)
 {
-    (void)state;
     static const char *const characters[] = { "a", "\xc3\xa4", "\xe2\x82\xac", "\xf0\x9f\x92\xa9" };
     struct pawl_error error;
 
@@ -491,9 +461,8 @@ static PAWL_PRINTF(3, 4) size_t format_text(char *out, size_t size, const char *
     return written;
 }
 
-static void what_a_format_cuts_is_cut_between_characters(void **state)
+TEST(what_a_format_cuts_is_cut_between_characters)
 {
-    (void)state;
     static const char euros[] = "\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac"; /* 3 of 3 bytes */
     static const char face[] = "\xf0\x9f\x98\x80";
     for (int cut = 0; cut <= 9; cut++) {
@@ -519,9 +488,8 @@ static void what_a_format_cuts_is_cut_between_characters(void **state)
     }
 }
 
-static void a_text_that_is_not_utf8_is_mended(void **state)
+TEST(a_text_that_is_not_utf8_is_mended)
 {
-    (void)state;
     static const char *const list[][2] = {
         { "", "" },
         { "abc", "abc" },
@@ -545,9 +513,8 @@ static void a_text_that_is_not_utf8_is_mended(void **state)
     }
 }
 
-static void what_was_cut_before_is_cut_once_more(void **state)
+TEST(what_was_cut_before_is_cut_once_more)
 {
-    (void)state;
     struct pw_text cut = { "ab\xe2\x82", 4 }, wrong = { "a\xff", 2 };
     assert_int_equal(pw_text_cut(cut, 10).size, 2);
     assert_int_equal(pw_text_cut(cut, 1).size, 1);
@@ -556,9 +523,8 @@ static void what_was_cut_before_is_cut_once_more(void **state)
 
 /* ---- Time and chance ---- */
 
-static void the_system_gives_time_and_chance(void **state)
+TEST(the_system_gives_time_and_chance)
 {
-    (void)state;
     unsigned char first[64] = { 0 }, second[64] = { 0 };
 
     int64_t monotonic = pw_system_monotonic_ms();
@@ -569,37 +535,4 @@ static void the_system_gives_time_and_chance(void **state)
     assert_memory_not_equal(first, second, sizeof first);
     assert_true(pw_system_monotonic_ms() >= monotonic);
     assert_true(pw_system_now_ms(NULL) > INT64_C(1600000000000));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(trimming_takes_white_space_from_both_ends_only),
-        cmocka_unit_test(texts_are_equal_by_bytes_and_size),
-        cmocka_unit_test(well_formed_utf8_is_accepted),
-        cmocka_unit_test(malformed_utf8_is_refused),
-        cmocka_unit_test(a_text_is_cut_between_characters),
-        cmocka_unit_test(identifiers_follow_their_rules),
-        cmocka_unit_test(every_allocation_is_aligned_and_apart),
-        cmocka_unit_test(an_arena_costs_nothing_at_first_and_little_for_little),
-        cmocka_unit_test(blocks_grow_so_that_they_stay_few),
-        cmocka_unit_test(a_large_request_leaves_the_current_block_in_use),
-        cmocka_unit_test(a_request_that_cannot_be_met_is_answered_with_null),
-        cmocka_unit_test(zeroed_memory_is_zero),
-        cmocka_unit_test(copies_are_terminated_and_absent_stays_absent),
-        cmocka_unit_test(a_table_finds_each_of_many_keys_and_no_other),
-        cmocka_unit_test(keys_are_told_apart_by_size_and_by_bytes_past_a_nul),
-        cmocka_unit_test(hashes_of_similar_names_spread_over_the_low_bits),
-        cmocka_unit_test(every_unit_is_understood),
-        cmocka_unit_test(numbers_are_exact_and_rounded_to_the_nearest_ms),
-        cmocka_unit_test(anything_else_is_no_duration),
-        cmocka_unit_test(statuses_have_names_and_texts),
-        cmocka_unit_test(an_error_is_written_and_its_status_returned),
-        cmocka_unit_test(a_long_error_is_cut_between_characters),
-        cmocka_unit_test(what_a_format_cuts_is_cut_between_characters),
-        cmocka_unit_test(a_text_that_is_not_utf8_is_mended),
-        cmocka_unit_test(what_was_cut_before_is_cut_once_more),
-        cmocka_unit_test(the_system_gives_time_and_chance),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,28 +1,18 @@
 /* test_budget.c - the budget of memory: who is granted what, and how much there is by default. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/budget.h"
+#include "kit/test.h"
 #include "pawl/pawl.h"
 
 enum { MIB = 1024 * 1024, THREADS = 4, ROUNDS = 20000 };
 
 /* ---- Holding ---- */
 
-static void what_does_not_fit_beside_others_is_refused(void **state)
+TEST(what_does_not_fit_beside_others_is_refused)
 {
-    (void)state;
     struct pw_budget budget;
     int64_t one = 0, other = 0;
     pw_budget_init(&budget, 100);
@@ -41,9 +31,8 @@ static void what_does_not_fit_beside_others_is_refused(void **state)
     assert_int_equal(budget.held, 0);
 }
 
-static void who_is_alone_is_granted_everything(void **state)
+TEST(who_is_alone_is_granted_everything)
 {
-    (void)state;
     struct pw_budget budget;
     int64_t one = 0, other = 0;
     pw_budget_init(&budget, 100);
@@ -55,9 +44,8 @@ static void who_is_alone_is_granted_everything(void **state)
     assert_true(pw_budget_hold(&budget, &other, 1));
 }
 
-static void the_budget_is_short_until_there_is_room_for_whoever_waits(void **state)
+TEST(the_budget_is_short_until_there_is_room_for_whoever_waits)
 {
-    (void)state;
     struct pw_budget budget;
     int64_t one = 0;
     pw_budget_init(&budget, 100);
@@ -79,9 +67,8 @@ static void the_budget_is_short_until_there_is_room_for_whoever_waits(void **sta
     assert_false(pw_budget_is_short(&budget)); /* alone it fits */
 }
 
-static void what_is_owed_is_counted_past_the_budget(void **state)
+TEST(what_is_owed_is_counted_past_the_budget)
 {
-    (void)state;
     struct pw_budget budget;
     int64_t one = 0, other = 0;
     pw_budget_init(&budget, 100);
@@ -112,9 +99,8 @@ static void *hold_and_give_back(void *user)
     return (void *)(intptr_t)most;
 }
 
-static void threads_never_hold_more_than_there_is(void **state)
+TEST(threads_never_hold_more_than_there_is)
 {
-    (void)state;
     struct pw_budget budget;
     pthread_t threads[THREADS];
     pw_budget_init(&budget, 100);
@@ -128,9 +114,8 @@ static void threads_never_hold_more_than_there_is(void **state)
     assert_int_equal(budget.held, 0);
 }
 
-static void an_engine_counts_what_its_users_hold(void **state)
+TEST(an_engine_counts_what_its_users_hold)
 {
-    (void)state;
     struct pawl_options options = PAWL_OPTIONS_INIT;
     struct pawl_stats stats = { .struct_size = sizeof stats };
     struct pawl_error error;
@@ -178,6 +163,8 @@ static int tear_down(void **state)
     return failed;
 }
 
+static const struct test_setting machine_setting = { set_up, tear_down, 0 };
+
 static void put(const struct machine *machine, const char *path, const char *text)
 {
     char whole[1024];
@@ -193,9 +180,8 @@ static void put(const struct machine *machine, const char *path, const char *tex
     assert_int_equal(fclose(file), 0);
 }
 
-static void a_process_without_a_limit_has_the_machine(void **state)
+TEST_OF(machine, a_process_without_a_limit_has_the_machine)
 {
-    struct machine *machine = *state;
     int64_t all = pw_memory_of_machine(machine->root);
     assert_true(all > MIB);
     put(machine, "/proc/self/cgroup", "no line\n0::/a\n");
@@ -206,9 +192,8 @@ static void a_process_without_a_limit_has_the_machine(void **state)
     assert_true(budget.max > 0 && budget.max <= all / 4);
 }
 
-static void the_least_limit_of_the_groups_counts(void **state)
+TEST_OF(machine, the_least_limit_of_the_groups_counts)
 {
-    struct machine *machine = *state;
     put(machine, "/proc/self/cgroup", "0::/outer/inner/leaf\n");
     put(machine, "/sys/fs/cgroup/outer/inner/leaf/memory.max", "max\n");
     put(machine, "/sys/fs/cgroup/outer/inner/memory.max", "33554432\n");
@@ -218,29 +203,12 @@ static void the_least_limit_of_the_groups_counts(void **state)
     assert_int_equal(pw_memory_of_machine(machine->root), 16 * MIB);
 }
 
-static void groups_of_the_first_version_count_too(void **state)
+TEST_OF(machine, groups_of_the_first_version_count_too)
 {
-    struct machine *machine = *state;
     int64_t all = pw_memory_of_machine(machine->root);
     put(machine, "/proc/self/cgroup", "12:cpu,cpuacct:/docker/x\n4:memory:/docker/x\n0::/docker/x\n");
     put(machine, "/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
     assert_int_equal(pw_memory_of_machine(machine->root), all);
     put(machine, "/sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes", "8388608\n");
     assert_int_equal(pw_memory_of_machine(machine->root), 8 * MIB);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_does_not_fit_beside_others_is_refused),
-        cmocka_unit_test(who_is_alone_is_granted_everything),
-        cmocka_unit_test(the_budget_is_short_until_there_is_room_for_whoever_waits),
-        cmocka_unit_test(what_is_owed_is_counted_past_the_budget),
-        cmocka_unit_test(threads_never_hold_more_than_there_is),
-        cmocka_unit_test(an_engine_counts_what_its_users_hold),
-        cmocka_unit_test_setup_teardown(a_process_without_a_limit_has_the_machine, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_least_limit_of_the_groups_counts, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(groups_of_the_first_version_count_too, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

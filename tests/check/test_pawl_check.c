@@ -1,15 +1,8 @@
 /* test_pawl_check.c - the program pawl-check, as a process: what it prints, and how it exits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "kit/test.h"
 
-#include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -102,10 +95,8 @@ static void assert_refuses(const struct program *program, const char *wanted)
 
 /* ---- Sweeping ----------------------------------------------------------------------------------------------------------- */
 
-static void every_workflow_of_a_good_module_is_ok(void **state)
+TEST(every_workflow_of_a_good_module_is_ok)
 {
-    (void)state;
-
     const struct program *program = RUN(GOOD);
 
     assert_prints(program, "nap: complete with \"rested\", 7 commits, 14 crashes: ok\n");
@@ -113,10 +104,8 @@ static void every_workflow_of_a_good_module_is_ok(void **state)
     assert_int_equal(program->exit_code, 0);
 }
 
-static void one_workflow_is_swept_with_params_and_events(void **state)
+TEST(one_workflow_is_swept_with_params_and_events)
 {
-    (void)state;
-
     const struct program *program = RUN(GOOD, "--workflow", "order", "--params", "{\"sku\": \"tea@pot\"}", "--event",
                                         "approval={\"by\": \"ada@home\"}@10 minutes", "--seed", "7", "--verbose");
 
@@ -128,20 +117,17 @@ static void one_workflow_is_swept_with_params_and_events(void **state)
     assert_int_equal(program->exit_code, 0);
 }
 
-static void an_event_without_offset_or_payload_is_sent_at_once(void **state)
+TEST(an_event_without_offset_or_payload_is_sent_at_once)
 {
-    (void)state;
-
     const struct program *program = RUN("--event", "approval", "--workflow=order", GOOD);
 
     assert_prints(program, "order: complete with {\"reservation\":{\"sku\":\"none\"}}, ");
     assert_int_equal(program->exit_code, 0);
 }
 
-static void params_come_from_a_file(void **state)
+TEST(params_come_from_a_file)
 {
     char argument[64];
-    (void)state;
     snprintf(argument, sizeof argument, "@params_%d.json", (int)getpid());
     FILE *file = fopen(argument + 1, "w");
     assert_non_null(file);
@@ -155,10 +141,8 @@ static void params_come_from_a_file(void **state)
     assert_int_equal(program->exit_code, 0);
 }
 
-static void a_mistake_is_told_with_its_line(void **state)
+TEST(a_mistake_is_told_with_its_line)
 {
-    (void)state;
-
     const struct program *program = RUN(BAD);
 
     assert_prints(program, "fickle: complete, 6 commits, 0 crashes: 1 finding\n");
@@ -169,10 +153,8 @@ static void a_mistake_is_told_with_its_line(void **state)
     assert_int_equal(program->exit_code, 1);
 }
 
-static void a_name_that_comes_twice_is_told_unless_it_is_meant(void **state)
+TEST(a_name_that_comes_twice_is_told_unless_it_is_meant)
 {
-    (void)state;
-
     const struct program *program = RUN(NAMES);
 
     assert_prints(program, "polls: complete, 7 commits, 0 crashes: 1 finding\n");
@@ -190,10 +172,8 @@ static void a_name_that_comes_twice_is_told_unless_it_is_meant(void **state)
     assert_int_equal(program->exit_code, 0);
 }
 
-static void code_that_kills_its_process_is_told_and_the_next_one_is_swept(void **state)
+TEST(code_that_kills_its_process_is_told_and_the_next_one_is_swept)
 {
-    (void)state;
-
     const struct program *program = RUN(DIES);
 
     assert_prints(program, "dies: no end, its code ended the process: 1 finding\n"
@@ -213,10 +193,8 @@ static void code_that_kills_its_process_is_told_and_the_next_one_is_swept(void *
     assert_int_equal(RUN(DIES, "--workflow", "lives")->exit_code, 0);
 }
 
-static void code_that_does_not_come_back_is_told_and_the_next_one_is_swept(void **state)
+TEST(code_that_does_not_come_back_is_told_and_the_next_one_is_swept)
 {
-    (void)state;
-
     const struct program *program = RUN(ENDLESS, "--timeout", "2 s"); /* long for a machine that is busy, too */
 
     assert_prints(program, "insists: no end, its code did not come back: 1 finding\n  undisturbed, ");
@@ -227,10 +205,9 @@ static void code_that_does_not_come_back_is_told_and_the_next_one_is_swept(void 
     assert_int_equal(program->exit_code, 1);
 }
 
-static void code_that_does_not_come_back_ends_with_the_program(void **state)
+TEST(code_that_does_not_come_back_ends_with_the_program)
 {
     static const int signals[] = { SIGTERM, SIGINT, SIGKILL };
-    (void)state;
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
         char *const arguments[] = { "pawl-check", ENDLESS, "--workflow", "stays", "--timeout", "1 hour", NULL };
         char told[64];
@@ -248,10 +225,8 @@ static void code_that_does_not_come_back_ends_with_the_program(void **state)
     }
 }
 
-static void a_crash_takes_static_variables_back_to_where_they_began(void **state)
+TEST(a_crash_takes_static_variables_back_to_where_they_began)
 {
-    (void)state;
-
     const struct program *program = RUN(MEMORY);
 
     assert_prints(program, "forgetful: complete with {\"rate\":42}, 9 commits, 18 crashes: 1 finding\n");
@@ -269,10 +244,8 @@ static void a_crash_takes_static_variables_back_to_where_they_began(void **state
 #endif
 
 /* Not where a sanitizer has reserved more than the machine has. */
-static void code_gets_no_more_memory_than_the_machine_can_spare(void **state)
+TEST(code_gets_no_more_memory_than_the_machine_can_spare)
 {
-    (void)state;
-
     const struct program *program = RUN(MEMORY, "--workflow", "greedy");
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || HAS_FEATURE(address_sanitizer) ||                 \
@@ -285,10 +258,8 @@ static void code_gets_no_more_memory_than_the_machine_can_spare(void **state)
 }
 
 /* The world begins at 1767225600. */
-static void the_clock_of_the_c_library_shows_the_simulated_time(void **state)
+TEST(the_clock_of_the_c_library_shows_the_simulated_time)
 {
-    (void)state;
-
     const struct program *program = RUN(CLOCK);
 
     assert_prints(program, "named: complete, 5 commits, 0 crashes: 1 finding\n"
@@ -304,10 +275,9 @@ static void the_clock_of_the_c_library_shows_the_simulated_time(void **state)
     assert_int_equal(program->exit_code, 0);
 }
 
-static void without_addr2line_the_place_is_object_and_offset(void **state)
+TEST(without_addr2line_the_place_is_object_and_offset)
 {
     const char *path = getenv("PATH");
-    (void)state;
     char *kept = strdup(path != NULL ? path : "");
     setenv("PATH", "/nonexistent", 1);
 
@@ -319,10 +289,8 @@ static void without_addr2line_the_place_is_object_and_offset(void **state)
     assert_int_equal(program->exit_code, 1);
 }
 
-static void without_debug_information_the_place_is_object_and_offset(void **state)
+TEST(without_debug_information_the_place_is_object_and_offset)
 {
-    (void)state;
-
     const struct program *program = run_shell("objcopy --strip-debug " BAD " pawl_check_$$.so && " PROGRAM
                                               " ./pawl_check_$$.so; code=$?; rm -f pawl_check_$$.so; exit $code");
 
@@ -331,10 +299,8 @@ static void without_debug_information_the_place_is_object_and_offset(void **stat
     assert_int_equal(program->exit_code, 1);
 }
 
-static void tables_are_made_in_each_world(void **state)
+TEST(tables_are_made_in_each_world)
 {
-    (void)state;
-
     const struct program *program =
         RUN(TABLES, "--sql", "CREATE TABLE paid (id TEXT PRIMARY KEY)", "--sql", "CREATE INDEX paid_ids ON paid (id)");
 
@@ -346,10 +312,8 @@ static void tables_are_made_in_each_world(void **state)
 
 /* ---- Wrong use ------------------------------------------------------------------------------------------------------------- */
 
-static void help_comes_with_examples(void **state)
+TEST(help_comes_with_examples)
 {
-    (void)state;
-
     const struct program *program = RUN("--help");
 
     assert_prints(program, "usage: pawl-check MODULE.so");
@@ -357,20 +321,16 @@ static void help_comes_with_examples(void **state)
     assert_int_equal(program->exit_code, 0);
 }
 
-static void what_is_no_module_is_refused(void **state)
+TEST(what_is_no_module_is_refused)
 {
-    (void)state;
-
     assert_refuses(RUN("no_such_module.so"), "./no_such_module.so");
     assert_refuses(RUN(__FILE__), "cannot load the module");
     assert_refuses(RUN("libsqlite3.so.0"), "cannot load"); /* not looked for among the system's */
     assert_refuses(RUN(PAWL_TEST_MODULE_DIR "/../libpawl.so"), "exports no pawl_module");
 }
 
-static void inline_workflows_are_left_out_and_the_others_swept(void **state)
+TEST(inline_workflows_are_left_out_and_the_others_swept)
 {
-    (void)state;
-
     const struct program *program = RUN(INLINE);
 
     assert_prints(program, "after: complete, 4 commits, 8 crashes: ok\n"
@@ -380,17 +340,14 @@ static void inline_workflows_are_left_out_and_the_others_swept(void **state)
     assert_refuses(RUN(INLINE, "--workflow", "between"), "inline");
 }
 
-static void a_module_without_workflows_is_nothing_to_check(void **state)
+TEST(a_module_without_workflows_is_nothing_to_check)
 {
-    (void)state;
-
     assert_refuses(RUN(PAWL_TEST_MODULE_DIR "/module_functions_alone.so"), "nothing to check: ");
 }
 
-static void a_report_that_cannot_be_written_is_told(void **state)
+TEST(a_report_that_cannot_be_written_is_told)
 {
     static const char *const cases[] = { GOOD, DIES, "--help" };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char command[1024];
         snprintf(command, sizeof command, "exec " PROGRAM " %s 2>&1 >/dev/full", cases[i]);
@@ -402,17 +359,13 @@ static void a_report_that_cannot_be_written_is_told(void **state)
     }
 }
 
-static void a_module_that_kills_who_loads_it_is_refused(void **state)
+TEST(a_module_that_kills_who_loads_it_is_refused)
 {
-    (void)state;
-
     assert_refuses(RUN(UNLOADABLE), "constructors end the process: killed by signal 6 (Aborted)");
 }
 
-static void wrong_arguments_are_refused(void **state)
+TEST(wrong_arguments_are_refused)
 {
-    (void)state;
-
     assert_refuses(run(PROGRAM, (char *const[]){ "pawl-check", NULL }), "which module?");
     assert_refuses(RUN(GOOD, BAD), "module_sweep_bad.so");
     assert_refuses(RUN(GOOD, "--colour"), "there is no option --colour");
@@ -426,33 +379,4 @@ static void wrong_arguments_are_refused(void **state)
     assert_refuses(RUN(GOOD, "--event", "approval@soon"), "soon");
     assert_refuses(RUN(GOOD, "--event", "a b"), "a b");
     assert_refuses(RUN(GOOD, "--workflow", "other"), "\"other\"");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_workflow_of_a_good_module_is_ok),
-        cmocka_unit_test(one_workflow_is_swept_with_params_and_events),
-        cmocka_unit_test(an_event_without_offset_or_payload_is_sent_at_once),
-        cmocka_unit_test(params_come_from_a_file),
-        cmocka_unit_test(a_mistake_is_told_with_its_line),
-        cmocka_unit_test(a_name_that_comes_twice_is_told_unless_it_is_meant),
-        cmocka_unit_test(code_that_kills_its_process_is_told_and_the_next_one_is_swept),
-        cmocka_unit_test(code_that_does_not_come_back_is_told_and_the_next_one_is_swept),
-        cmocka_unit_test(code_that_does_not_come_back_ends_with_the_program),
-        cmocka_unit_test(a_crash_takes_static_variables_back_to_where_they_began),
-        cmocka_unit_test(code_gets_no_more_memory_than_the_machine_can_spare),
-        cmocka_unit_test(the_clock_of_the_c_library_shows_the_simulated_time),
-        cmocka_unit_test(without_addr2line_the_place_is_object_and_offset),
-        cmocka_unit_test(without_debug_information_the_place_is_object_and_offset),
-        cmocka_unit_test(tables_are_made_in_each_world),
-        cmocka_unit_test(help_comes_with_examples),
-        cmocka_unit_test(what_is_no_module_is_refused),
-        cmocka_unit_test(inline_workflows_are_left_out_and_the_others_swept),
-        cmocka_unit_test(a_module_without_workflows_is_nothing_to_check),
-        cmocka_unit_test(a_report_that_cannot_be_written_is_told),
-        cmocka_unit_test(a_module_that_kills_who_loads_it_is_refused),
-        cmocka_unit_test(wrong_arguments_are_refused),
-    };
-    return cmocka_run_group_tests_name("pawl-check", tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@
 
 #include "kit/child.h"
 
-int cli_set_up(void **state)
+static int set_up(void **state)
 {
     int failed = kit_set_up(state);
     struct kit *kit = *state;
@@ -24,6 +24,8 @@ int cli_set_up(void **state)
               setenv("TERM", "xterm", 1);
     return failed;
 }
+
+const struct test_setting cli_setting = { .set_up = set_up, .tear_down = kit_tear_down };
 
 void cli_use(const struct pawld *pawld)
 {

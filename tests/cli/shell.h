@@ -22,8 +22,7 @@ struct outcome {
 };
 
 /* A kit whose pawl talks to this server: cli_use() once it is there. */
-int cli_set_up(void **state);
-#define CLI_TEST(name) cmocka_unit_test_setup_teardown(name, cli_set_up, kit_tear_down)
+extern const struct test_setting cli_setting;
 void cli_use(const struct pawld *pawld);
 /* A pawld with the module of these tests, used. */
 struct pawld *cli_serve(struct kit *kit);

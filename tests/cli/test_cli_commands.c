@@ -299,23 +299,22 @@ static void play(struct kit *kit, enum mode mode)
     assert_int_equal(setenv("PATH", path, 1), 0);
 }
 
-static void E_every_command_reads_well_in_a_pipe(void **state)
+TEST_IN(cli_setting, kit, E_every_command_reads_well_in_a_pipe)
 {
-    play(*state, IN_A_PIPE);
+    play(kit, IN_A_PIPE);
 }
 
-static void E_every_command_reads_well_on_a_terminal(void **state)
+TEST_IN(cli_setting, kit, E_every_command_reads_well_on_a_terminal)
 {
-    play(*state, ON_A_TERMINAL);
+    play(kit, ON_A_TERMINAL);
 }
 
 /* The story is complete: what the help lists is in it. */
-static void E_every_command_of_the_help_is_in_the_story(void **state)
+TEST_IN(cli_setting, kit, E_every_command_of_the_help_is_in_the_story)
 {
     struct outcome *help = CLI(IN_A_PIPE, "help");
     char *line = strstr(help->output, "\ncommands\n");
     int count = 0;
-    (void)state;
     assert_non_null(line);
     for (line += 10; line[0] == ' '; line = strchr(line, '\n') + 1) {
         char name[32] = "";
@@ -338,9 +337,8 @@ static void E_every_command_of_the_help_is_in_the_story(void **state)
 
 /* ---- JSON for scripts -------------------------------------------------------------------------------------------------- */
 
-static void E_json_has_the_same_fields_whatever_is_printed_for_people(void **state)
+TEST_IN(cli_setting, kit, E_json_has_the_same_fields_whatever_is_printed_for_people)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create(kit, pawld, "approve", "a-1", "{\"sku\": \"cup\", \"price\": 19.99}");
     create(kit, pawld, "broken", "b-1", NULL);
@@ -374,9 +372,8 @@ static void E_json_has_the_same_fields_whatever_is_printed_for_people(void **sta
 }
 
 /* Of the whole store, also of what was there before the server was started; and no further than is quick. */
-static void status_counts_the_whole_store_up_to_a_limit_and_says_so(void **state)
+TEST_IN(cli_setting, kit, status_counts_the_whole_store_up_to_a_limit_and_says_so)
 {
-    struct kit *kit = *state;
     (void)cli_serve(kit);
     assert_int_equal(
         system("python3 -c \"import sqlite3\n"
@@ -393,9 +390,8 @@ static void status_counts_the_whole_store_up_to_a_limit_and_says_so(void **state
 }
 
 /* Whoever sent 1.10 finds 1.10, wherever it is shown. */
-static void E_json_keeps_every_number_as_it_was_written(void **state)
+TEST_IN(cli_setting, kit, E_json_keeps_every_number_as_it_was_written)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     static const char params[] = "{\"sku\": \"cup\", \"price\": 1.10, \"n\": [1E2, -0, 9007199254740993], \"n\": 0.0}";
     expect(CLI(IN_A_PIPE, "instances", "create", "approve/a-1", "--params", params), 0, "approve/a-1", "");
@@ -421,9 +417,8 @@ static void E_json_keeps_every_number_as_it_was_written(void **state)
 }
 
 /* Nobody reads roff: on a terminal man shows the page, where there is one. */
-static void a_man_page_on_a_terminal_is_shown_by_man(void **state)
+TEST_IN(cli_setting, kit, a_man_page_on_a_terminal_is_shown_by_man)
 {
-    struct kit *kit = *state;
     char path[4096];
     (void)snprintf(path, sizeof path, "%s", getenv("PATH"));
     write_file("man", "#!/bin/sh\necho \"man was called with $*\"\nhead -1\n");
@@ -443,17 +438,16 @@ static void a_man_page_on_a_terminal_is_shown_by_man(void **state)
 }
 
 /* On a terminal JSON is indented, and never coloured. */
-static void E_json_on_a_terminal_is_indented(void **state)
+TEST_IN(cli_setting, kit, E_json_on_a_terminal_is_indented)
 {
-    (void)cli_serve(*state);
+    (void)cli_serve(kit);
     struct outcome *outcome = CLI(ON_A_TERMINAL, "hooks", "list", "--json");
     assert_string_equal(outcome->output, "{\r\n  \"deliveries\": [],\r\n  \"hasNextPage\": false\r\n}\r\n");
     free(outcome);
 }
 
-static void hooks_that_failed_are_listed_and_sent_again(void **state)
+TEST_IN(cli_setting, kit, hooks_that_failed_are_listed_and_sent_again)
 {
-    struct kit *kit = *state;
     write_file("config.json",
                "{\"webhooks\": [{\"name\": \"billing\", \"url\": \"http://127.0.0.1:1/\", \"attempts\": 1, "
                "\"events\": [\"onInstanceFinished\"], \"secret\": \"0123456789abcdef\"}]}");
@@ -475,9 +469,8 @@ static void hooks_that_failed_are_listed_and_sent_again(void **state)
 }
 
 /* The engine keeps what a replay writes again, and marks it. */
-static void log_lines_of_a_replay_can_be_left_out(void **state)
+TEST_IN(cli_setting, kit, log_lines_of_a_replay_can_be_left_out)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create(kit, pawld, "talk", "t-1", "{\"lines\": 2}");
     await_status(kit, pawld, "talk", "t-1", "complete");
@@ -489,9 +482,9 @@ static void log_lines_of_a_replay_can_be_left_out(void **state)
 
 /* ---- Colour ------------------------------------------------------------------------------------------------------------ */
 
-static void E_colour_is_for_terminals_and_can_be_refused(void **state)
+TEST_IN(cli_setting, kit, E_colour_is_for_terminals_and_can_be_refused)
 {
-    (void)cli_serve(*state);
+    (void)cli_serve(kit);
     struct outcome *outcome = CLI(ON_A_TERMINAL, "status");
     assert_non_null(strstr(outcome->output, "\033[32mready"));
     free(outcome);
@@ -510,9 +503,8 @@ static void E_colour_is_for_terminals_and_can_be_refused(void **state)
 
 /* ---- Many -------------------------------------------------------------------------------------------------------------- */
 
-static void E_lists_follow_their_pages_and_ids_are_piped(void **state)
+TEST_IN(cli_setting, kit, E_lists_follow_their_pages_and_ids_are_piped)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     for (int i = 0; i < 130; i++) {
         char id[16];
@@ -538,9 +530,8 @@ static void E_lists_follow_their_pages_and_ids_are_piped(void **state)
         0, "30\n", "");
 }
 
-static void E_progress_of_many_is_shown_on_a_terminal(void **state)
+TEST_IN(cli_setting, kit, E_progress_of_many_is_shown_on_a_terminal)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create(kit, pawld, "nap", "n-1", NULL);
     create(kit, pawld, "nap", "n-2", NULL);
@@ -552,9 +543,9 @@ static void E_progress_of_many_is_shown_on_a_terminal(void **state)
 
 /* ---- Payloads ---------------------------------------------------------------------------------------------------------- */
 
-static void E_payloads_come_inline_from_a_file_and_from_standard_input(void **state)
+TEST_IN(cli_setting, kit, E_payloads_come_inline_from_a_file_and_from_standard_input)
 {
-    (void)cli_serve(*state);
+    (void)cli_serve(kit);
     write_file("order.json", "{\n  \"price\": 19.99,\n  \"big\": 9007199254740993\n}\n");
     expect(CLI(IN_A_PIPE, "instances", "create", "echo", "--params", "@order.json", "--wait"), 0,
            "{\"echo\":{\"price\":19.99,\"big\":9007199254740993}}\n", "");
@@ -570,9 +561,8 @@ static void E_payloads_come_inline_from_a_file_and_from_standard_input(void **st
 }
 
 /* What a workflow says cannot move the cursor of who looks at it. */
-static void text_of_strangers_is_shown_harmless(void **state)
+TEST_IN(cli_setting, kit, text_of_strangers_is_shown_harmless)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create(kit, pawld, "broken", "b-1", NULL);
     await_status(kit, pawld, "broken", "b-1", "errored");
@@ -580,26 +570,4 @@ static void text_of_strangers_is_shown_harmless(void **state)
     assert_null(strchr(outcome->output, '\033'));
     assert_non_null(strstr(outcome->output, "it cannot work \\x1b[31mat all"));
     free(outcome);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(E_every_command_reads_well_in_a_pipe),
-        CLI_TEST(E_every_command_reads_well_on_a_terminal),
-        CLI_TEST(E_every_command_of_the_help_is_in_the_story),
-        CLI_TEST(E_json_has_the_same_fields_whatever_is_printed_for_people),
-        CLI_TEST(status_counts_the_whole_store_up_to_a_limit_and_says_so),
-        CLI_TEST(E_json_keeps_every_number_as_it_was_written),
-        CLI_TEST(a_man_page_on_a_terminal_is_shown_by_man),
-        CLI_TEST(E_json_on_a_terminal_is_indented),
-        CLI_TEST(hooks_that_failed_are_listed_and_sent_again),
-        CLI_TEST(log_lines_of_a_replay_can_be_left_out),
-        CLI_TEST(E_colour_is_for_terminals_and_can_be_refused),
-        CLI_TEST(E_lists_follow_their_pages_and_ids_are_piped),
-        CLI_TEST(E_progress_of_many_is_shown_on_a_terminal),
-        CLI_TEST(E_payloads_come_inline_from_a_file_and_from_standard_input),
-        CLI_TEST(text_of_strangers_is_shown_harmless),
-    };
-    return cmocka_run_group_tests_name("pawl, command by command", tests, NULL, NULL);
 }

@@ -54,12 +54,12 @@ static void go_on(struct kit *kit, const struct pawld *pawld)
     assert_int_equal(answer.status, 200);
 }
 
-static void E_logs_are_followed_over_restarts_and_no_line_is_missed(void **state)
+TEST_IN(cli_setting, kit, E_logs_are_followed_over_restarts_and_no_line_is_missed)
 {
     struct pawld *pawld;
-    begin_to_talk(*state, LINES_BEFORE_RESTARTS, &pawld);
+    begin_to_talk(kit, LINES_BEFORE_RESTARTS, &pawld);
     struct outcome *follower = CLI_START(IN_A_PIPE, "instances", "logs", "talk/t-1", "--follow");
-    go_on(*state, restart_twice(*state, pawld, follower, "line "));
+    go_on(kit, restart_twice(kit, pawld, follower, "line "));
     cli_end(follower);
     assert_all_lines(follower->output);
     assert_non_null(strstr(follower->errors, "pawl: the connection was lost ("));
@@ -67,12 +67,12 @@ static void E_logs_are_followed_over_restarts_and_no_line_is_missed(void **state
     free(follower);
 }
 
-static void E_a_watch_in_a_pipe_tells_every_change_over_restarts(void **state)
+TEST_IN(cli_setting, kit, E_a_watch_in_a_pipe_tells_every_change_over_restarts)
 {
     struct pawld *pawld;
-    begin_to_talk(*state, LINES_BEFORE_RESTARTS, &pawld);
+    begin_to_talk(kit, LINES_BEFORE_RESTARTS, &pawld);
     struct outcome *watch = CLI_START(IN_A_PIPE, "instances", "watch", "talk/t-1", "--json");
-    go_on(*state, restart_twice(*state, pawld, watch, "\"message\":\"line "));
+    go_on(kit, restart_twice(kit, pawld, watch, "\"message\":\"line "));
     cli_end(watch);
     assert_int_equal(watch->code, 0);
     assert_all_lines(watch->output);
@@ -85,13 +85,13 @@ static void E_a_watch_in_a_pipe_tells_every_change_over_restarts(void **state)
     free(watch);
 }
 
-static void E_a_watch_on_a_terminal_keeps_log_lines_and_draws_the_steps_below(void **state)
+TEST_IN(cli_setting, kit, E_a_watch_on_a_terminal_keeps_log_lines_and_draws_the_steps_below)
 {
     struct pawld *pawld;
-    begin_to_talk(*state, 1, &pawld);
+    begin_to_talk(kit, 1, &pawld);
     struct outcome *watch = CLI_START(ON_A_TERMINAL, "instances", "watch", "talk/t-1", "--color", "never");
     cli_await(watch, "pause 1 ");
-    go_on(*state, pawld);
+    go_on(kit, pawld);
     cli_await(watch, "A\r\033[J"); /* the cursor went up, and the picture was cleared */
     cli_end(watch);
     assert_int_equal(watch->code, 0);
@@ -103,9 +103,8 @@ static void E_a_watch_on_a_terminal_keeps_log_lines_and_draws_the_steps_below(vo
     free(watch);
 }
 
-static void a_wait_for_a_result_outlives_the_server(void **state)
+TEST_IN(cli_setting, kit, a_wait_for_a_result_outlives_the_server)
 {
-    struct kit *kit = *state;
     char base[256];
     struct pawld *pawld = cli_serve(kit);
     create(kit, pawld, "approve", "a-1", NULL);
@@ -123,9 +122,8 @@ static void a_wait_for_a_result_outlives_the_server(void **state)
     expect(waiter, 0, "\"receipt\":\"r-1\"", NULL);
 }
 
-static void E_a_watched_list_tells_what_has_changed(void **state)
+TEST_IN(cli_setting, kit, E_a_watched_list_tells_what_has_changed)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     char base[256];
     create(kit, pawld, "approve", "a-1", NULL);
@@ -152,9 +150,8 @@ static void E_a_watched_list_tells_what_has_changed(void **state)
 }
 
 /* A terminal of 12 rows: the heading, the newest instances, how many more there are, and the cursor's line. */
-static void a_watched_list_shows_what_fits_and_says_how_many_do_not(void **state)
+TEST_IN(cli_setting, kit, a_watched_list_shows_what_fits_and_says_how_many_do_not)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     for (int i = 0; i < 30; i++) {
         char id[16];
@@ -176,9 +173,8 @@ static void a_watched_list_shows_what_fits_and_says_how_many_do_not(void **state
 }
 
 /* The server says first how the run stands, and then what led to it: in a pipe it is told in the order of time. */
-static void lines_of_a_watch_are_in_the_order_of_their_times(void **state)
+TEST_IN(cli_setting, kit, lines_of_a_watch_are_in_the_order_of_their_times)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create(kit, pawld, "approve", "a-1", "{\"sku\": \"cup\"}");
     await_status(kit, pawld, "approve", "a-1", "waiting");
@@ -202,9 +198,8 @@ static void lines_of_a_watch_are_in_the_order_of_their_times(void **state)
     free(watch);
 }
 
-static void E_what_is_finished_is_watched_to_its_end_at_once(void **state)
+TEST_IN(cli_setting, kit, E_what_is_finished_is_watched_to_its_end_at_once)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create(kit, pawld, "echo", "e-1", "[1]");
     await_status(kit, pawld, "echo", "e-1", "complete");
@@ -216,19 +211,4 @@ static void E_what_is_finished_is_watched_to_its_end_at_once(void **state)
     golden_normalise(watch->output, sizeof watch->output, pawld->base);
     golden_compare("instances-watch", "instances-watch (terminal)", watch->output);
     free(watch);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(E_logs_are_followed_over_restarts_and_no_line_is_missed),
-        CLI_TEST(E_a_watch_in_a_pipe_tells_every_change_over_restarts),
-        CLI_TEST(E_a_watch_on_a_terminal_keeps_log_lines_and_draws_the_steps_below),
-        CLI_TEST(a_wait_for_a_result_outlives_the_server),
-        CLI_TEST(E_a_watched_list_tells_what_has_changed),
-        CLI_TEST(a_watched_list_shows_what_fits_and_says_how_many_do_not),
-        CLI_TEST(lines_of_a_watch_are_in_the_order_of_their_times),
-        CLI_TEST(E_what_is_finished_is_watched_to_its_end_at_once),
-    };
-    return cmocka_run_group_tests_name("pawl, following", tests, NULL, NULL);
 }

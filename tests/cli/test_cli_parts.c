@@ -18,17 +18,9 @@
 
 static const int64_t NOON = 1767268800000; /* 2026-01-01T12:00:00.000Z */
 
-static int set_up(void **state)
-{
-    (void)state;
-    int failed = setenv("TZ", "UTC", 1);
-    tzset();
-    return failed | (setlocale(LC_CTYPE, "C.UTF-8") == NULL);
-}
-
 /* ---- Time ------------------------------------------------------------------------------------------------------------ */
 
-static void durations_are_read_as_the_engine_reads_them(void **state)
+TEST(durations_are_read_as_the_engine_reads_them)
 {
     static const struct {
         const char *text;
@@ -55,7 +47,6 @@ static void durations_are_read_as_the_engine_reads_them(void **state)
         { "nan", -1 },
         { "1e400", -1 },
     };
-    (void)state;
     for (size_t i = 0; i < LENGTH(list); i++) {
         int64_t ms = -1;
         if (duration_parse(list[i].text, &ms) != (list[i].ms >= 0) || ms != list[i].ms)
@@ -63,7 +54,7 @@ static void durations_are_read_as_the_engine_reads_them(void **state)
     }
 }
 
-static void durations_are_shown_in_two_units_at_most(void **state)
+TEST(durations_are_shown_in_two_units_at_most)
 {
     static const struct {
         int64_t ms;
@@ -74,16 +65,14 @@ static void durations_are_shown_in_two_units_at_most(void **state)
         { 86400000, "1 d" }, { 183600000, "2 d 3 h" },
     };
     struct pool pool = { NULL };
-    (void)state;
     for (size_t i = 0; i < LENGTH(list); i++)
         assert_string_equal(duration_show(&pool, list[i].ms), list[i].text);
     pool_clear(&pool);
 }
 
-static void numbers_are_shown_in_groups_of_three(void **state)
+TEST(numbers_are_shown_in_groups_of_three)
 {
     struct pool pool = { NULL };
-    (void)state;
     assert_string_equal(number_show(&pool, 0), "0");
     assert_string_equal(number_show(&pool, 999), "999");
     assert_string_equal(number_show(&pool, 1204), "1,204");
@@ -91,11 +80,10 @@ static void numbers_are_shown_in_groups_of_three(void **state)
     pool_clear(&pool);
 }
 
-static void moments_are_told_from_now(void **state)
+TEST(moments_are_told_from_now)
 {
     struct pool pool = { NULL };
     int64_t ms;
-    (void)state;
     assert_true(moment_parse("2026-01-01T12:00:00.000Z", &ms) && ms == NOON);
     assert_false(moment_parse("2026-01-01T12:00:00Z", &ms) || moment_parse("", &ms) ||
                  moment_parse("2026-01-01T12:00:00.000Zx", &ms));
@@ -114,7 +102,7 @@ static void moments_are_told_from_now(void **state)
 
 /* ---- Text ------------------------------------------------------------------------------------------------------------ */
 
-static void words_that_are_nearly_right_are_found(void **state)
+TEST(words_that_are_nearly_right_are_found)
 {
     static const char *const words[] = { "list", "get", "history", "restart", "resume", "errored", "send-event" };
     static const struct {
@@ -126,7 +114,6 @@ static void words_that_are_nearly_right_are_found(void **state)
         { "x", NULL },         { "zebra", NULL },
         { "", NULL },
     };
-    (void)state;
     for (size_t i = 0; i < LENGTH(list); i++) {
         const char *found = suggest(list[i].word, words, LENGTH(words));
         if (list[i].nearest == NULL ? found != NULL : found == NULL || strcmp(found, list[i].nearest) != 0)
@@ -134,10 +121,9 @@ static void words_that_are_nearly_right_are_found(void **state)
     }
 }
 
-static void what_is_cut_is_cut_between_characters(void **state)
+TEST(what_is_cut_is_cut_between_characters)
 {
     static const char euros[] = "€€€";
-    (void)state;
     for (int cut = 0; cut <= 9; cut++) {
         struct problem problem = { 0 };
         char expected[64];
@@ -150,10 +136,9 @@ static void what_is_cut_is_cut_between_characters(void **state)
     assert_string_equal(foreign, "\xff("); /* what is no part of a character is shown as what it is */
 }
 
-static void text_is_made_safe_and_measured(void **state)
+TEST(text_is_made_safe_and_measured)
 {
     struct pool pool = { NULL };
-    (void)state;
     assert_string_equal(safe(&pool, "a\033[31m\tb\n\x7f"), "a\\x1b[31m\\tb\\n\\x7f");
     assert_string_equal(safe(&pool, "ä€😀"), "ä€😀");
     assert_string_equal(safe(&pool, "\xc3\x28\xff\xc0\xaf\xed\xa0\x80"), "\\xc3(\\xff\\xc0\\xaf\\xed\\xa0\\x80");
@@ -169,7 +154,7 @@ static void text_is_made_safe_and_measured(void **state)
     pool_clear(&pool);
 }
 
-static void numbers_keep_their_digits(void **state)
+TEST(numbers_keep_their_digits)
 {
     static const char text[] =
         "{\"a\":1.10,\"b\":0.1,\"c\":1E+300,\"d\":3.0,\"e\":-7,\"f\":[],\"g\":{},\"h\":\"\\u0000ä\","
@@ -177,7 +162,6 @@ static void numbers_keep_their_digits(void **state)
         "\"n\":\"\\u0000\"}";
     struct pool pool = { NULL };
     json_t *value = json_read(text, strlen(text));
-    (void)state;
     assert_non_null(value);
     assert_string_equal(json_show(&pool, value), text);
     assert_int_equal(json_number(value, "e", 0), -7);
@@ -189,11 +173,10 @@ static void numbers_keep_their_digits(void **state)
     pool_clear(&pool);
 }
 
-static void json_is_laid_out_anew_without_a_change_to_any_part(void **state)
+TEST(json_is_laid_out_anew_without_a_change_to_any_part)
 {
     static const char text[] = " {\"a\" : [1.10 , {} ,[ ]],\n\"a\":\"x\\u0041 ,]\" , \"b\":{\"c\":null}} ";
     struct text out = { NULL, 0, 0 };
-    (void)state;
     json_lay_out(&out, text, strlen(text), 0);
     assert_string_equal(text_string(&out), "{\"a\":[1.10,{},[]],\"a\":\"x\\u0041 ,]\",\"b\":{\"c\":null}}");
     text_reset(&out);
@@ -204,7 +187,7 @@ static void json_is_laid_out_anew_without_a_change_to_any_part(void **state)
     text_free(&out);
 }
 
-static void what_is_json_is_taken_and_what_is_not_is_told_with_its_place(void **state)
+TEST(what_is_json_is_taken_and_what_is_not_is_told_with_its_place)
 {
     static const struct {
         const char *text;
@@ -240,7 +223,6 @@ static void what_is_json_is_taken_and_what_is_not_is_told_with_its_place(void **
         { "1 1", 2, "there is more behind the value" },
         { "[]]", 2, "there is more behind the value" },
     };
-    (void)state;
     for (size_t i = 0; i < LENGTH(list); i++) {
         struct json_mistake mistake = { 0, "" };
         bool is_json = json_check(list[i].text, strlen(list[i].text), &mistake);
@@ -250,12 +232,11 @@ static void what_is_json_is_taken_and_what_is_not_is_told_with_its_place(void **
     }
 }
 
-static void items_of_a_list_are_found_as_they_were_written(void **state)
+TEST(items_of_a_list_are_found_as_they_were_written)
 {
     static const char text[] = " [ {\"a\": [1, 2]} , [3] ,\"x,]\", 1.10 ] ";
     static const char *const items[] = { "{\"a\": [1, 2]}", "[3]", "\"x,]\"", "1.10" };
     size_t at = 0, from, size, count = 0;
-    (void)state;
     for (; json_next_item(text, strlen(text), &at, &from, &size); count++) {
         assert_true(count < LENGTH(items) && strlen(items[count]) == size);
         assert_memory_equal(text + from, items[count], size);
@@ -283,7 +264,7 @@ static void session_clear(struct session *session)
     pool_clear(&session->pool);
 }
 
-static void columns_are_aligned_and_the_last_is_cut(void **state)
+TEST(columns_are_aligned_and_the_last_is_cut)
 {
     static const struct column columns[] = { { .heading = "NAME" },
                                              { .heading = "SIZE", .is_right = true },
@@ -291,7 +272,6 @@ static void columns_are_aligned_and_the_last_is_cut(void **state)
                                              { .heading = NULL } };
     struct session session = session_of(40, false);
     struct table table;
-    (void)state;
     table_init(&table, columns, NULL);
     table_row(&table);
     table_cell(&table, STYLE_PLAIN, "漢字");
@@ -369,9 +349,8 @@ static void draw(const char *name, size_t width, bool is_terminal, bool is_full)
 }
 
 /* To the letter: nothing is put aside here. */
-static void E_an_instance_is_drawn_with_bars_on_a_scale_and_what_it_waits_for(void **state)
+TEST(E_an_instance_is_drawn_with_bars_on_a_scale_and_what_it_waits_for)
 {
-    (void)state;
     draw("exact-get-pipe", 0, false, false);
     draw("exact-get-80", 80, true, false);
     draw("exact-get-full", 0, false, true);
@@ -379,7 +358,7 @@ static void E_an_instance_is_drawn_with_bars_on_a_scale_and_what_it_waits_for(vo
     draw("exact-get-ascii", 60, false, false); /* in a locale without UTF-8 */
 }
 
-static void a_template_shows_values_as_it_says(void **state)
+TEST(a_template_shows_values_as_it_says)
 {
     static const char text[] =
         "{\"id\":\"a-1\",\"at\":\"2026-01-01T11:00:00.000Z\",\"size\":1,\"count\":2,\"none\":null,\"tags\":[\"a\",\"b\"],"
@@ -404,7 +383,6 @@ static void a_template_shows_values_as_it_says(void **state)
     };
     struct pool pool = { NULL };
     json_t *value = json_read(text, strlen(text));
-    (void)state;
     for (size_t i = 0; i < LENGTH(list); i++) {
         const char *filled = template_fill(&pool, list[i].template, value, NOON);
         if (list[i].filled == NULL ? filled != NULL : filled == NULL || strcmp(filled, list[i].filled) != 0)
@@ -434,13 +412,12 @@ static void check_verbs(const struct command *command)
         check_verbs(child);
 }
 
-static void every_verb_says_what_its_command_needs(void **state)
+TEST(every_verb_says_what_its_command_needs)
 {
-    (void)state;
     check_verbs(&root_command);
 }
 
-static void E_a_list_has_relative_times(void **state)
+TEST(E_a_list_has_relative_times)
 {
     static const char text[] =
         "[{\"id\":\"a-1\",\"workflowName\":\"order\",\"details\":{\"status\":\"active\",\"phase\":\"waitingForPause\"},"
@@ -450,7 +427,6 @@ static void E_a_list_has_relative_times(void **state)
         "\"createdAt\":\"2025-12-01T11:00:00.000Z\",\"updatedAt\":\"2025-12-31T11:00:00.000Z\"}]";
     struct session session = session_of(80, false);
     json_t *list = json_read(text, strlen(text));
-    (void)state;
     table_show(&session, &session.out, instance_columns, list);
     assert_string_equal(text_string(&session.out),
                         "INSTANCE               STATUS           CREATED   CHANGED  RESULT\n"
@@ -460,7 +436,7 @@ static void E_a_list_has_relative_times(void **state)
     session_clear(&session);
 }
 
-static void a_list_shows_versions_if_one_of_the_first_page_has_one(void **state)
+TEST(a_list_shows_versions_if_one_of_the_first_page_has_one)
 {
     static const char text[] =
         "[{\"id\":\"a\",\"workflowName\":\"order\",\"details\":{\"status\":\"active\",\"phase\":\"queued\"},"
@@ -469,7 +445,6 @@ static void a_list_shows_versions_if_one_of_the_first_page_has_one(void **state)
         "\"version\":\"1.4\",\"createdAt\":\"2026-01-01T11:00:00.000Z\",\"updatedAt\":\"2026-01-01T11:59:59.900Z\"}]";
     struct session session = session_of(80, false);
     json_t *list = json_read(text, strlen(text));
-    (void)state;
     table_show(&session, &session.out, instance_columns, list);
     assert_string_equal(text_string(&session.out), "INSTANCE  STATUS  VERSION  CREATED   CHANGED  RESULT\n"
                                                    "order/a   queued           1 h ago  just now\n"
@@ -531,10 +506,9 @@ static const struct {
       "never waited for" },
 };
 
-static void what_a_run_waits_for_is_said_with_until_when(void **state)
+TEST(what_a_run_waits_for_is_said_with_until_when)
 {
     struct pool pool = { NULL };
-    (void)state;
     for (size_t i = 0; i < LENGTH(waits); i++) {
         json_t *step = json_read(waits[i].step, strlen(waits[i].step));
         const char *sentence = waiting_sentence(&pool, step, NOON), *cut_off = cut_off_sentence(&pool, step);
@@ -549,7 +523,7 @@ static void what_a_run_waits_for_is_said_with_until_when(void **state)
     pool_clear(&pool);
 }
 
-static void an_error_says_its_name_once(void **state)
+TEST(an_error_says_its_name_once)
 {
     static const struct {
         const char *error, *shown;
@@ -562,7 +536,6 @@ static void an_error_says_its_name_once(void **state)
         { "{}", "" },
     };
     struct pool pool = { NULL };
-    (void)state;
     for (size_t i = 0; i < LENGTH(list); i++) {
         json_t *value = json_read(list[i].error, strlen(list[i].error));
         assert_string_equal(error_show(&pool, value, "error"), list[i].shown);
@@ -571,10 +544,9 @@ static void an_error_says_its_name_once(void **state)
     pool_clear(&pool);
 }
 
-static void a_line_with_colour_is_cut_by_what_is_seen_of_it(void **state)
+TEST(a_line_with_colour_is_cut_by_what_is_seen_of_it)
 {
     struct session session = session_of(5, true);
-    (void)state;
     screen_put_cut(&session.screen, &session.out, "ab\033[31mcdefg\033[0mh");
     assert_string_equal(text_string(&session.out), "ab\033[31mcde\033[0m");
     session_clear(&session);
@@ -582,27 +554,8 @@ static void a_line_with_colour_is_cut_by_what_is_seen_of_it(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(durations_are_read_as_the_engine_reads_them),
-        cmocka_unit_test(durations_are_shown_in_two_units_at_most),
-        cmocka_unit_test(numbers_are_shown_in_groups_of_three),
-        cmocka_unit_test(moments_are_told_from_now),
-        cmocka_unit_test(words_that_are_nearly_right_are_found),
-        cmocka_unit_test(text_is_made_safe_and_measured),
-        cmocka_unit_test(what_is_cut_is_cut_between_characters),
-        cmocka_unit_test(numbers_keep_their_digits),
-        cmocka_unit_test(json_is_laid_out_anew_without_a_change_to_any_part),
-        cmocka_unit_test(what_is_json_is_taken_and_what_is_not_is_told_with_its_place),
-        cmocka_unit_test(items_of_a_list_are_found_as_they_were_written),
-        cmocka_unit_test(columns_are_aligned_and_the_last_is_cut),
-        cmocka_unit_test(E_an_instance_is_drawn_with_bars_on_a_scale_and_what_it_waits_for),
-        cmocka_unit_test(a_template_shows_values_as_it_says),
-        cmocka_unit_test(every_verb_says_what_its_command_needs),
-        cmocka_unit_test(E_a_list_has_relative_times),
-        cmocka_unit_test(a_list_shows_versions_if_one_of_the_first_page_has_one),
-        cmocka_unit_test(what_a_run_waits_for_is_said_with_until_when),
-        cmocka_unit_test(an_error_says_its_name_once),
-        cmocka_unit_test(a_line_with_colour_is_cut_by_what_is_seen_of_it),
-    };
-    return cmocka_run_group_tests_name("pawl, part by part", tests, set_up, NULL);
+    if (setenv("TZ", "UTC", 1) != 0 || setlocale(LC_CTYPE, "C.UTF-8") == NULL)
+        return 1;
+    tzset();
+    return test_run_all();
 }

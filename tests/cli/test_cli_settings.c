@@ -35,9 +35,8 @@ static const char *last_header(struct receiver *receiver, const char *name)
 static struct receiver receiver;
 #define ASK(...) expect(CLI(IN_A_PIPE, "workflows", "list", __VA_ARGS__), 3, "", NULL)
 
-static void E_headers_are_repeatable_and_those_of_the_line_win(void **state)
+TEST_IN(cli_setting, kit, E_headers_are_repeatable_and_those_of_the_line_win)
 {
-    (void)state;
     use_receiver(&receiver);
     write_config("header = X-Team: shop\n[default]\nheader = X-Place: here\n");
     ASK("-H", "X-One: 1", "-HX-Two: 2", "--header=X-Place: there");
@@ -48,9 +47,8 @@ static void E_headers_are_repeatable_and_those_of_the_line_win(void **state)
     receiver_close(&receiver);
 }
 
-static void tokens_come_from_a_file_a_command_and_the_environment(void **state)
+TEST_IN(cli_setting, kit, tokens_come_from_a_file_a_command_and_the_environment)
 {
-    (void)state;
     use_receiver(&receiver);
     write_file("token", "pawl_file \r\nmore\n");
     ASK("--token-file", "token");
@@ -71,9 +69,8 @@ static void tokens_come_from_a_file_a_command_and_the_environment(void **state)
     receiver_close(&receiver);
 }
 
-static void a_token_of_a_profile_is_for_its_own_server(void **state)
+TEST_IN(cli_setting, kit, a_token_of_a_profile_is_for_its_own_server)
 {
-    (void)state;
     use_receiver(&receiver);
     write_file("token", "pawl_file\n");
     write_config("[staging]\nbase-url = http://127.0.0.1:1/api\ntoken-file = ~/token\nheader = X-Key: staging\n");
@@ -93,11 +90,10 @@ static void assert_not_shown(struct outcome *outcome)
     free(outcome);
 }
 
-static void a_token_is_never_shown(void **state)
+TEST_IN(cli_setting, kit, a_token_is_never_shown)
 {
     static const int statuses[] = { 401, 500, 200 };
     char header[64], url[128];
-    (void)state;
     use_receiver(&receiver);
     receiver_answers(&receiver, statuses, LENGTH(statuses));
     assert_int_equal(setenv("PAWL_TOKEN", secret, 1), 0);
@@ -116,9 +112,8 @@ static void a_token_is_never_shown(void **state)
     receiver_close(&receiver);
 }
 
-static void profiles_say_where_servers_are(void **state)
+TEST_IN(cli_setting, kit, profiles_say_where_servers_are)
 {
-    struct kit *kit = *state;
     char text[512];
     struct pawld *pawld = PAWLD_SERVE(kit, CLI_MODULE);
     create(kit, pawld, "nap", "n-1", NULL);
@@ -142,9 +137,8 @@ static void profiles_say_where_servers_are(void **state)
     expect(CLI(IN_A_PIPE, "workflows", "list", "--profile", "one", "--config", "elsewhere"), 0, "nap", "");
 }
 
-static void mistakes_in_the_file_are_told_with_their_line(void **state)
+TEST_IN(cli_setting, kit, mistakes_in_the_file_are_told_with_their_line)
 {
-    (void)state;
     write_config("base-url = http://x/api\nbase_url = y\n");
     expect(CLI(IN_A_PIPE, "status"), 2, "", "config, line 2: there is no key \"base_url\"; did you mean base-url?");
     write_config("[default]\ntimeout = soon\n");
@@ -164,27 +158,12 @@ static void mistakes_in_the_file_are_told_with_their_line(void **state)
     expect(CLI(IN_A_PIPE, "status"), 2, "", "PAWL_TIMEOUT is a duration");
 }
 
-static void a_server_on_a_unix_socket_and_one_with_another_mount_are_reached(void **state)
+TEST_IN(cli_setting, kit, a_server_on_a_unix_socket_and_one_with_another_mount_are_reached)
 {
-    struct kit *kit = *state;
     struct pawld *pawld =
         PAWLD_START(kit, "--store", "sqlite:pawl.db", "--listen", "unix:socket", "--mount", "/engine", CLI_MODULE);
     pawld_await(pawld, "workflow");
     expect(CLI(IN_A_PIPE, "workflows", "list", "-u", "unix:socket:/engine"), 0, "approve", "");
     expect(CLI(IN_A_PIPE, "workflows", "list", "-u", "unix:socket"), 1, "",
            "the base URL ends with the server's mount");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(E_headers_are_repeatable_and_those_of_the_line_win),
-        CLI_TEST(tokens_come_from_a_file_a_command_and_the_environment),
-        CLI_TEST(a_token_of_a_profile_is_for_its_own_server),
-        CLI_TEST(a_token_is_never_shown),
-        CLI_TEST(profiles_say_where_servers_are),
-        CLI_TEST(mistakes_in_the_file_are_told_with_their_line),
-        CLI_TEST(a_server_on_a_unix_socket_and_one_with_another_mount_are_reached),
-    };
-    return cmocka_run_group_tests_name("pawl, settings", tests, NULL, NULL);
 }

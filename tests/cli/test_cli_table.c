@@ -66,9 +66,8 @@ static void check_help(const struct command *const *path, size_t depth, void *us
     free(outcome);
 }
 
-static void E_help_is_on_every_level_with_examples_and_environment(void **state)
+TEST_IN(cli_setting, kit, E_help_is_on_every_level_with_examples_and_environment)
 {
-    (void)state;
     visit_all(check_help, NULL);
 }
 
@@ -104,20 +103,18 @@ static void check_examples(const struct command *const *path, size_t depth, void
     }
 }
 
-static void every_example_is_understood(void **state)
+TEST_IN(cli_setting, kit, every_example_is_understood)
 {
-    (void)state;
     visit_all(check_examples, NULL);
 }
 
-static void a_command_may_have_another_name_elsewhere(void **state)
+TEST(a_command_may_have_another_name_elsewhere)
 {
     static const struct command commands[] = { { .name = "list", .summary = "what there is" }, { .name = NULL } };
     static const struct command short_forms[] = { { .name = "all", .same_as = &commands[0], .is_hidden = true },
                                                   { .name = "other" },
                                                   { .name = NULL } };
     static const struct command parent = { .name = "pawl", .children = short_forms };
-    (void)state;
     assert_ptr_equal(command_child(&parent, "all"), &commands[0]);
     assert_ptr_equal(command_child(&parent, "other"), &short_forms[1]);
     assert_null(command_child(&parent, "list"));
@@ -151,10 +148,9 @@ static void check_page(const struct command *const *path, size_t depth, void *us
     ++*(int *)user;
 }
 
-static void E_man_pages_come_from_the_same_table(void **state)
+TEST_IN(cli_setting, kit, E_man_pages_come_from_the_same_table)
 {
     int count = 0;
-    (void)state;
     expect(CLI(IN_A_PIPE, "man", "--directory", "man"), 0, "", "");
     visit_all(check_page, &count);
     assert_true(count > 20);
@@ -189,9 +185,8 @@ static void check_completion(const struct command *const *path, size_t depth, vo
     free(outcome);
 }
 
-static void E_completion_offers_what_the_table_has(void **state)
+TEST_IN(cli_setting, kit, E_completion_offers_what_the_table_has)
 {
-    (void)state;
     assert_int_equal(setenv("PAWL_BASE_URL", "http://127.0.0.1:1/api", 1), 0); /* nobody: it offers nothing, quietly */
     visit_all(check_completion, NULL);
     expect(CLI(IN_A_PIPE, "complete", "--", "instances", "list", "--status", "e"), 0, "errored\t\n", "");
@@ -202,9 +197,8 @@ static void E_completion_offers_what_the_table_has(void **state)
     expect(CLI(IN_A_PIPE, "complete", "--", "instances", "get", ""), 0, "", "");
 }
 
-static void E_completion_asks_the_server_for_workflows_and_instances(void **state)
+TEST_IN(cli_setting, kit, E_completion_asks_the_server_for_workflows_and_instances)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create(kit, pawld, "nap", "n-1", NULL);
     await_status(kit, pawld, "nap", "n-1", "waiting");
@@ -215,9 +209,8 @@ static void E_completion_asks_the_server_for_workflows_and_instances(void **stat
     expect(CLI(IN_A_PIPE, "complete", "--", "-u", pawld->base, "instances", "why", "n"), 0, "nap/n-1\twaiting\n", "");
 }
 
-static void E_bash_completes(void **state)
+TEST_IN(cli_setting, kit, E_bash_completes)
 {
-    (void)state;
     expect(cli_shell("bash -c 'source <(pawl completion bash); COMP_WORDS=(pawl instances w); COMP_CWORD=2; _pawl; "
                      "echo ${COMPREPLY[@]}'"),
            0, "why watch\n", "");
@@ -245,10 +238,9 @@ static void check_guide(const struct command *const *path, size_t depth, void *u
     }
 }
 
-static void the_guide_names_every_command_option_and_variable(void **state)
+TEST_IN(cli_setting, kit, the_guide_names_every_command_option_and_variable)
 {
     char wanted[64];
-    (void)state;
     FILE *file = fopen(PAWL_SOURCE_DIR "/docs/cli.md", "re");
     assert_non_null(file);
     guide[fread(guide, 1, sizeof guide - 1, file)] = '\0';
@@ -260,19 +252,4 @@ static void the_guide_names_every_command_option_and_variable(void **state)
     }
     for (const struct variable *variable = variable_table; variable->name != NULL; variable++)
         assert_has(guide, variable->name, "docs/cli.md");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(E_help_is_on_every_level_with_examples_and_environment),
-        CLI_TEST(every_example_is_understood),
-        CLI_TEST(a_command_may_have_another_name_elsewhere),
-        CLI_TEST(E_man_pages_come_from_the_same_table),
-        CLI_TEST(E_completion_offers_what_the_table_has),
-        CLI_TEST(E_completion_asks_the_server_for_workflows_and_instances),
-        CLI_TEST(E_bash_completes),
-        CLI_TEST(the_guide_names_every_command_option_and_variable),
-    };
-    return cmocka_run_group_tests_name("pawl, the table", tests, NULL, NULL);
 }

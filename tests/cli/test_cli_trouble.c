@@ -13,9 +13,8 @@ static void use_port(int port)
     assert_int_equal(setenv("PAWL_BASE_URL", base, 1), 0);
 }
 
-static void E_a_server_that_is_not_there(void **state)
+TEST_IN(cli_setting, kit, E_a_server_that_is_not_there)
 {
-    (void)state;
     use_port(1);
     expect(CLI(IN_A_PIPE, "status"), 3, "",
            "pawl: nobody answers at http://127.0.0.1:1/api; is pawld running there? --base-url or PAWL_BASE_URL says "
@@ -30,10 +29,9 @@ static void E_a_server_that_is_not_there(void **state)
     expect(CLI(IN_A_PIPE, "status", "-u", "unix:/nonexistent"), 3, "", "nobody answers at unix:/nonexistent");
 }
 
-static void E_a_server_that_does_not_answer_in_time(void **state)
+TEST_IN(cli_setting, kit, E_a_server_that_does_not_answer_in_time)
 {
     static struct receiver receiver;
-    (void)state;
     receiver_open(&receiver);
     receiver_hold(&receiver, true);
     use_port(receiver.port);
@@ -45,11 +43,10 @@ static void E_a_server_that_does_not_answer_in_time(void **state)
     receiver_close(&receiver);
 }
 
-static void a_server_that_is_another(void **state)
+TEST_IN(cli_setting, kit, a_server_that_is_another)
 {
     static struct receiver receiver;
     static const int statuses[] = { 200, 404, 302, 500, 200 };
-    (void)state;
     receiver_open(&receiver);
     receiver_answers(&receiver, statuses, LENGTH(statuses));
     use_port(receiver.port);
@@ -74,11 +71,10 @@ static void open_away(struct receiver *receiver, const int *statuses, int count)
     use_port(receiver->port);
 }
 
-static void a_database_that_is_away_is_told_once_and_waited_for(void **state)
+TEST_IN(cli_setting, kit, a_database_that_is_away_is_told_once_and_waited_for)
 {
     static struct receiver receiver;
     static const int statuses[] = { 503, 503, 503, 200 };
-    (void)state;
     open_away(&receiver, statuses, LENGTH(statuses));
     struct outcome *outcome = CLI(IN_A_PIPE, "workflows", "list", "--json");
     assert_string_equal(outcome->errors, SAID);
@@ -86,11 +82,10 @@ static void a_database_that_is_away_is_told_once_and_waited_for(void **state)
     receiver_close(&receiver);
 }
 
-static void a_database_that_stays_away_ends_what_does_not_watch(void **state)
+TEST_IN(cli_setting, kit, a_database_that_stays_away_ends_what_does_not_watch)
 {
     static struct receiver receiver;
     static const int statuses[] = { 503 };
-    (void)state;
     open_away(&receiver, statuses, LENGTH(statuses));
     struct outcome *outcome = CLI(IN_A_PIPE, "workflows", "list", "--timeout", "2s");
     assert_memory_equal(outcome->errors, SAID, strlen(SAID));
@@ -103,7 +98,7 @@ static void a_database_that_stays_away_ends_what_does_not_watch(void **state)
 }
 
 /* Each goes on for longer than its time-out, until the server says something else: it asks ten times a second. */
-static void a_watch_that_begins_while_the_database_is_away_goes_on(void **state)
+TEST_IN(cli_setting, kit, a_watch_that_begins_while_the_database_is_away_goes_on)
 {
     static const int statuses[] = { 503, 503, 503, 503, 503, 503, 503, 503, 503, 503, 503, 404 };
     static const char *const words[][8] = {
@@ -113,7 +108,6 @@ static void a_watch_that_begins_while_the_database_is_away_goes_on(void **state)
         { "instances", "logs", "a/b", "--follow", "--timeout", "900ms" },
         { "instances", "result", "a/b", "--wait", "--timeout", "900ms" },
     };
-    (void)state;
     for (size_t i = 0; i < LENGTH(words); i++) {
         static struct receiver receiver;
         bool is_stream = i == 0 || i == 3; /* these wait for a second, and then for longer */
@@ -136,11 +130,11 @@ static void make_token(const char *name, const char *scopes)
     assert_int_equal(system(command), 0);
 }
 
-static void D2_who_may_not_is_told_what_would_help(void **state)
+TEST_IN(cli_setting, kit, D2_who_may_not_is_told_what_would_help)
 {
     make_token("reader", "read");
     make_token("limited", "read,manage");
-    struct pawld *pawld = PAWLD_SERVE(*state, "--tokens", "tokens", CLI_MODULE);
+    struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", CLI_MODULE);
     cli_use(pawld);
     expect(CLI(IN_A_PIPE, "workflows", "list"), 1, "",
            "(401 UNAUTHORIZED); --token-file, --token-command or PAWL_TOKEN says who you are\n");
@@ -154,9 +148,8 @@ static void D2_who_may_not_is_told_what_would_help(void **state)
 }
 
 /* One workflow of many requires a permission that the token lacks. */
-static void G4_what_a_token_may_not_see_is_left_out_and_told(void **state)
+TEST_IN(cli_setting, kit, G4_what_a_token_may_not_see_is_left_out_and_told)
 {
-    struct kit *kit = *state;
     make_token("reader", "read,create");
     struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", CLI_MODULE, GUARDED_MODULE);
     cli_use(pawld);
@@ -180,9 +173,8 @@ static void G4_what_a_token_may_not_see_is_left_out_and_told(void **state)
     expect(CLI(IN_A_PIPE, "instances", "get", "n-2"), 1, "", "has an instance \"n-2\", as far as this token may see");
 }
 
-static void G4_a_token_that_may_see_no_workflow_is_refused(void **state)
+TEST_IN(cli_setting, kit, G4_a_token_that_may_see_no_workflow_is_refused)
 {
-    struct kit *kit = *state;
     make_token("reader", "read");
     struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", GUARDED_MODULE);
     cli_use(pawld);
@@ -193,9 +185,8 @@ static void G4_a_token_that_may_see_no_workflow_is_refused(void **state)
            "there is no instance yet, as far as this token may see");
 }
 
-static void E_what_does_not_fit_is_told_with_what_would(void **state)
+TEST_IN(cli_setting, kit, E_what_does_not_fit_is_told_with_what_would)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, CLI_MODULE);
     cli_use(pawld);
     create(kit, pawld, "echo", "e-1", NULL);
@@ -217,16 +208,16 @@ static void E_what_does_not_fit_is_told_with_what_would(void **state)
 }
 
 /* A limited token: the request is sent again when the server says. */
-static void too_many_requests_are_sent_again_when_the_server_says(void **state)
+TEST_IN(cli_setting, kit, too_many_requests_are_sent_again_when_the_server_says)
 {
     make_token("reader", "read");
-    struct pawld *pawld = PAWLD_SERVE(*state, "--tokens", "tokens", "--rate-limit", "1", CLI_MODULE);
+    struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", "--rate-limit", "1", CLI_MODULE);
     cli_use(pawld);
     assert_int_equal(setenv("PAWL_TOKEN_FILE", "reader.token", 1), 0);
     struct outcome *outcome = CLI(IN_A_PIPE, "instances", "list", "-v"); /* asks for each workflow */
     assert_non_null(strstr(outcome->errors, ": 429, "));
     expect(outcome, 0, "", NULL);
-    pawld = PAWLD_SERVE(*state, "--tokens", "tokens", "--rate-limit", "0.05", CLI_MODULE);
+    pawld = PAWLD_SERVE(kit, "--tokens", "tokens", "--rate-limit", "0.05", CLI_MODULE);
     cli_use(pawld);
     outcome = CLI(IN_A_PIPE, "instances", "list", "--timeout", "10s"); /* less than the server says */
     expect(outcome, 1, "", "(429 RATE_LIMITED)");
@@ -234,9 +225,8 @@ static void too_many_requests_are_sent_again_when_the_server_says(void **state)
 
 /* ---- Why, when nobody works -------------------------------------------------------------------------------------------- */
 
-static void E_why_says_when_no_runner_takes_it_up(void **state)
+TEST_IN(cli_setting, kit, E_why_says_when_no_runner_takes_it_up)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, "--workers", "0", "--allow-tick", CLI_MODULE);
     cli_use(pawld);
     create(kit, pawld, "echo", "e-1", NULL);
@@ -257,9 +247,8 @@ static void await_phase(struct kit *kit, const struct pawld *pawld, const char *
     fail_msg("%s is not %s: %s", url, phase, answer.body);
 }
 
-static void E_why_says_that_a_busy_run_moves_and_one_about_to_pause_will(void **state)
+TEST_IN(cli_setting, kit, E_why_says_that_a_busy_run_moves_and_one_about_to_pause_will)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create(kit, pawld, "gated", "g-1", "{\"gate\": \"open\"}");
     await_phase(kit, pawld, "/workflows/gated/instances/g-1", "running");
@@ -273,9 +262,8 @@ static void E_why_says_that_a_busy_run_moves_and_one_about_to_pause_will(void **
     expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "gated/g-1 has finished: it completed at ", "");
 }
 
-static void E_why_says_that_the_process_which_worked_on_it_has_died(void **state)
+TEST_IN(cli_setting, kit, E_why_says_that_the_process_which_worked_on_it_has_died)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:left.db", CLI_MODULE);
     create(kit, pawld, "gated", "g-1", "{\"gate\": \"open\"}");
     await_phase(kit, pawld, "/workflows/gated/instances/g-1", "running");
@@ -295,14 +283,14 @@ static void E_why_says_that_the_process_which_worked_on_it_has_died(void **state
     expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "gated/g-1 was interrupted at ", "");
 }
 
-static void a_certificate_is_trusted_when_its_signer_is_named(void **state)
+TEST_IN(cli_setting, kit, a_certificate_is_trusted_when_its_signer_is_named)
 {
     char base[256];
     assert_int_equal(
         system("openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj "
                "/CN=localhost -addext subjectAltName=IP:127.0.0.1 -keyout key.pem -out cert.pem 2>openssl.log"),
         0);
-    struct pawld *pawld = PAWLD_SERVE(*state, "--tls-cert", "cert.pem", "--tls-key", "key.pem", CLI_MODULE);
+    struct pawld *pawld = PAWLD_SERVE(kit, "--tls-cert", "cert.pem", "--tls-key", "key.pem", CLI_MODULE);
     cli_use(pawld);
     expect(CLI(IN_A_PIPE, "workflows", "list"), 3, "", "is not trusted");
     expect(CLI(IN_A_PIPE, "workflows", "list", "--ca-file", "cert.pem"), 0, "approve", "");
@@ -310,9 +298,9 @@ static void a_certificate_is_trusted_when_its_signer_is_named(void **state)
     expect(CLI(IN_A_PIPE, "workflows", "list", "-u", base), 3, "", "no answer from http://");
 }
 
-static void output_that_cannot_be_written_is_told(void **state)
+TEST_IN(cli_setting, kit, output_that_cannot_be_written_is_told)
 {
-    (void)cli_serve(*state);
+    (void)cli_serve(kit);
     static const char *const lines[] = { "workflows list", "status",      "status --json",  "instances list --json",
                                          "cluster",        "--help",      "--version",      "hooks list --json",
                                          "man status",     "tick --json", "completion bash" };
@@ -324,37 +312,12 @@ static void output_that_cannot_be_written_is_told(void **state)
 }
 
 /* As with every filter: who reads no further ends it, without a word.  There are more lines than it has time for. */
-static void a_reader_who_has_had_enough_ends_it_quietly(void **state)
+TEST_IN(cli_setting, kit, a_reader_who_has_had_enough_ends_it_quietly)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create(kit, pawld, "talk", "t-1", "{\"lines\": 5000}");
     expect(cli_shell("pawl instances logs talk/t-1 --follow | head -1 | grep -c 'line 1'"), 0, "1\n", "");
     expect(cli_shell("pawl instances watch talk/t-1 --json | head -1 | wc -l"), 0, "1\n", "");
     expect(cli_shell("(pawl instances watch talk/t-1 --json; echo $? >code) | head -1 >/dev/null; cat code"), 0,
            "141\n", "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(E_a_server_that_is_not_there),
-        CLI_TEST(E_a_server_that_does_not_answer_in_time),
-        CLI_TEST(a_server_that_is_another),
-        CLI_TEST(a_database_that_is_away_is_told_once_and_waited_for),
-        CLI_TEST(a_database_that_stays_away_ends_what_does_not_watch),
-        CLI_TEST(a_watch_that_begins_while_the_database_is_away_goes_on),
-        CLI_TEST(D2_who_may_not_is_told_what_would_help),
-        CLI_TEST(G4_what_a_token_may_not_see_is_left_out_and_told),
-        CLI_TEST(G4_a_token_that_may_see_no_workflow_is_refused),
-        CLI_TEST(E_what_does_not_fit_is_told_with_what_would),
-        CLI_TEST(too_many_requests_are_sent_again_when_the_server_says),
-        CLI_TEST(E_why_says_when_no_runner_takes_it_up),
-        CLI_TEST(E_why_says_that_a_busy_run_moves_and_one_about_to_pause_will),
-        CLI_TEST(E_why_says_that_the_process_which_worked_on_it_has_died),
-        CLI_TEST(a_certificate_is_trusted_when_its_signer_is_named),
-        CLI_TEST(output_that_cannot_be_written_is_told),
-        CLI_TEST(a_reader_who_has_had_enough_ends_it_quietly),
-    };
-    return cmocka_run_group_tests_name("pawl, in trouble", tests, NULL, NULL);
 }

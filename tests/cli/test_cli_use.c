@@ -44,7 +44,7 @@ static void check_all(const struct wrong *list, size_t count)
     (void)close(listener);
 }
 
-static void unknown_commands_and_options_are_told_with_the_nearest(void **state)
+TEST_IN(cli_setting, kit, unknown_commands_and_options_are_told_with_the_nearest)
 {
     static const struct wrong list[] = {
         { { "instnces", "list" }, NULL, "there is no command \"pawl instnces\"; did you mean \"pawl instances\"?" },
@@ -61,11 +61,10 @@ static void unknown_commands_and_options_are_told_with_the_nearest(void **state)
         { { "help", "nonsense" }, NULL, "there is no such command" },
         { { "completion", "tcsh" }, NULL, "completion for bash, zsh and fish, not for \"tcsh\"" },
     };
-    (void)state;
     check_all(list, LENGTH(list));
 }
 
-static void values_that_an_option_does_not_take_are_told(void **state)
+TEST_IN(cli_setting, kit, values_that_an_option_does_not_take_are_told)
 {
     static const struct wrong list[] = {
         { { "instances", "list", "--status", "eror" }, NULL, "--status is not \"eror\"; did you mean errored?" },
@@ -92,11 +91,10 @@ static void values_that_an_option_does_not_take_are_told(void **state)
         { { "status", "--token-command", "exit 3" }, NULL, "--token-command failed, with exit code 3" },
         { { "status", "--token-command", "true" }, NULL, "there is no token in its first line" },
     };
-    (void)state;
     check_all(list, LENGTH(list));
 }
 
-static void arguments_that_are_missing_wrong_or_too_many_are_told(void **state)
+TEST_IN(cli_setting, kit, arguments_that_are_missing_wrong_or_too_many_are_told)
 {
     static const struct wrong list[] = {
         { { "instances", "get" }, NULL, "pawl instances get needs INSTANCE (see pawl instances get --help)" },
@@ -126,11 +124,10 @@ static void arguments_that_are_missing_wrong_or_too_many_are_told(void **state)
         { { "instances", "create", "echo", "--batch", "[]", "--wait" }, NULL, "--batch and --wait do not go together" },
         { { "instances", "watch", "a", "--status", "active" }, NULL, "--status is for a list" },
     };
-    (void)state;
     check_all(list, LENGTH(list));
 }
 
-static void what_others_finish_is_named_rightly_or_told(void **state)
+TEST_IN(cli_setting, kit, what_others_finish_is_named_rightly_or_told)
 {
     static const struct wrong list[] = {
         { { "instances", "execute" }, NULL, "which workflow? pawl instances execute WORKFLOW, or --workflow" },
@@ -167,11 +164,10 @@ static void what_others_finish_is_named_rightly_or_told(void **state)
         { { "deferred", "succeed" }, NULL, "pawl deferred succeed needs TOKEN" },
         { { "deferred", "sucede" }, NULL, "did you mean \"pawl deferred succeed\"?" },
     };
-    (void)state;
     check_all(list, LENGTH(list));
 }
 
-static void a_mistake_in_json_is_shown_with_line_and_column(void **state)
+TEST_IN(cli_setting, kit, a_mistake_in_json_is_shown_with_line_and_column)
 {
     static const struct wrong list[] = {
         { { "instances", "create", "a", "-p", "{\"a\": 1 x}" },
@@ -197,28 +193,13 @@ static void a_mistake_in_json_is_shown_with_line_and_column(void **state)
           NULL,
           "--payload is not JSON: line 1, column 2" },
     };
-    (void)state;
     write_file("bad.json", "{\n  \"a\": 1,\n  \"b\": [,]\n}\n");
     check_all(list, LENGTH(list));
 }
 
-static void a_group_without_a_command_shows_what_there_is(void **state)
+TEST_IN(cli_setting, kit, a_group_without_a_command_shows_what_there_is)
 {
-    (void)state;
     expect(CLI(IN_A_PIPE, "instances"), 2, "", "usage: pawl instances [options] COMMAND ...");
     expect(cli_run(IN_A_PIPE, NULL, (const char *const[]){ NULL }), 2, "", "usage: pawl [options] COMMAND ...");
     expect(CLI(IN_A_PIPE, "--version"), 0, "pawl ", "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(unknown_commands_and_options_are_told_with_the_nearest),
-        CLI_TEST(values_that_an_option_does_not_take_are_told),
-        CLI_TEST(arguments_that_are_missing_wrong_or_too_many_are_told),
-        CLI_TEST(what_others_finish_is_named_rightly_or_told),
-        CLI_TEST(a_mistake_in_json_is_shown_with_line_and_column),
-        CLI_TEST(a_group_without_a_command_shows_what_there_is),
-    };
-    return cmocka_run_group_tests_name("pawl, used wrongly", tests, NULL, NULL);
 }

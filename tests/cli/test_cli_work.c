@@ -13,9 +13,9 @@ static void create_and_await(struct kit *kit, struct pawld *pawld, const char *w
 
 /* ---- Executions -------------------------------------------------------------------------------------------------------- */
 
-static void F1_an_execution_is_one_for_each_key_and_prints_its_result(void **state)
+TEST_IN(cli_setting, kit, F1_an_execution_is_one_for_each_key_and_prints_its_result)
 {
-    (void)cli_serve(*state);
+    (void)cli_serve(kit);
     expect(CLI(IN_A_PIPE, "instances", "execute", "echo", "--key", "ä/?", "-p", "1"), 0, "{\"echo\":1}\n", "");
     expect(CLI(IN_A_PIPE, "instances", "execute", "echo", "--key", "ä/?", "-p", "2"), 0, "{\"echo\":1}\n", "");
     expect(CLI(IN_A_PIPE, "instances", "result", "--workflow", "echo", "--key", "ä/?"), 0, "{\"echo\":1}\n", "");
@@ -27,9 +27,9 @@ static void F1_an_execution_is_one_for_each_key_and_prints_its_result(void **sta
     expect(CLI(IN_A_PIPE, "instances", "execute", "eco"), 1, "", "(404 WORKFLOW_NOT_FOUND); did you mean echo?");
 }
 
-static void F1_an_execution_that_fails_or_takes_longer_ends_with_its_own_code(void **state)
+TEST_IN(cli_setting, kit, F1_an_execution_that_fails_or_takes_longer_ends_with_its_own_code)
 {
-    (void)cli_serve(*state);
+    (void)cli_serve(kit);
     expect(CLI(IN_A_PIPE, "instances", "execute", "broken", "--key", "b"), 4, "", " failed: Broken: it cannot work");
     expect(CLI(IN_A_PIPE, "instances", "execute", "nap", "--key", "n", "--for", "50ms"), 5, "", " has not finished");
     expect(CLI(IN_A_PIPE, "instances", "result", "-w", "nap", "--key", "n"), 5, "", " has not finished");
@@ -41,9 +41,8 @@ static void F1_an_execution_that_fails_or_takes_longer_ends_with_its_own_code(vo
 
 /* ---- Jobs -------------------------------------------------------------------------------------------------------------- */
 
-static void G1_a_script_carries_out_calls(void **state)
+TEST_IN(cli_setting, kit, G1_a_script_carries_out_calls)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create_and_await(kit, pawld, "calls", "c-1", "waiting");
     expect(cli_shell("token=$(pawl jobs claim charge --wait -o ids) && pawl jobs heartbeat \"$token\" &&"
@@ -57,9 +56,8 @@ static void G1_a_script_carries_out_calls(void **state)
            4, "the job has failed, for good\n", "calls/c-2 failed: Broke");
 }
 
-static void G1_a_claim_waits_until_there_is_a_job(void **state)
+TEST_IN(cli_setting, kit, G1_a_claim_waits_until_there_is_a_job)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     struct outcome *claim = CLI_START(IN_A_PIPE, "jobs", "claim", "ship", "charge", "--wait");
     create_and_await(kit, pawld, "calls", "c-1", "waiting");
@@ -70,9 +68,8 @@ static void G1_a_claim_waits_until_there_is_a_job(void **state)
     expect(CLI(IN_A_PIPE, "jobs", "claim", "charge", "--for", "50ms"), 5, "", "pawl: there is no job to claim\n");
 }
 
-static void G1_why_says_who_carries_out_a_call(void **state)
+TEST_IN(cli_setting, kit, G1_why_says_who_carries_out_a_call)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, CLI_MODULE, CHARGE_MODULE);
     cli_use(pawld);
     create_and_await(kit, pawld, "calls", "c-1", "waiting");
@@ -87,9 +84,8 @@ static void G1_why_says_who_carries_out_a_call(void **state)
 }
 
 /* One at a time: the second waits while the first stands. */
-static void G1_why_says_that_those_who_carry_a_call_have_not_taken_it(void **state)
+TEST_IN(cli_setting, kit, G1_why_says_that_those_who_carry_a_call_have_not_taken_it)
 {
-    struct kit *kit = *state;
     write_file("config.json", "{\"functions\": {\"charge\": {\"concurrency\": 1}}}");
     struct pawld *pawld = PAWLD_SERVE(kit, "--config", "config.json", CLI_MODULE, CHARGE_MODULE);
     cli_use(pawld);
@@ -103,9 +99,8 @@ static void G1_why_says_that_those_who_carry_a_call_have_not_taken_it(void **sta
     await_status(kit, pawld, "calls", "c-2", "complete");
 }
 
-static void G1_a_job_of_a_paused_run_is_answered_and_the_run_waits(void **state)
+TEST_IN(cli_setting, kit, G1_a_job_of_a_paused_run_is_answered_and_the_run_waits)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create_and_await(kit, pawld, "calls", "c-1", "waiting");
     expect(cli_shell("pawl jobs claim charge --wait -o ids >job && pawl instances pause calls/c-1 &&"
@@ -121,9 +116,8 @@ static void G1_a_job_of_a_paused_run_is_answered_and_the_run_waits(void **state)
 
 /* ---- Deferreds --------------------------------------------------------------------------------------------------------- */
 
-static void F3_the_first_answer_of_a_deferred_wins_and_its_token_is_not_shown(void **state)
+TEST_IN(cli_setting, kit, F3_the_first_answer_of_a_deferred_wins_and_its_token_is_not_shown)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create_and_await(kit, pawld, "defers", "d-1", "waiting");
     struct outcome *outcome =
@@ -146,9 +140,8 @@ static void F3_the_first_answer_of_a_deferred_wins_and_its_token_is_not_shown(vo
 
 /* ---- Stopping and mending ---------------------------------------------------------------------------------------------- */
 
-static void F1_a_busy_run_that_is_interrupted_says_so_until_it_ends(void **state)
+TEST_IN(cli_setting, kit, F1_a_busy_run_that_is_interrupted_says_so_until_it_ends)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create_and_await(kit, pawld, "gated", "g-1", "active");
     await_lines("gate.log", "begun", 1);
@@ -162,9 +155,8 @@ static void F1_a_busy_run_that_is_interrupted_says_so_until_it_ends(void **state
     expect(CLI(IN_A_PIPE, "instances", "interrupt", "gated/g-1"), 1, "", "(409 INSTANCE_TERMINAL)");
 }
 
-static void F1_what_is_asked_of_a_run_twice_changes_nothing_the_second_time(void **state)
+TEST_IN(cli_setting, kit, F1_what_is_asked_of_a_run_twice_changes_nothing_the_second_time)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create_and_await(kit, pawld, "gated", "g-1", "active");
     await_lines("gate.log", "begun", 1);
@@ -188,9 +180,8 @@ static void F1_what_is_asked_of_a_run_twice_changes_nothing_the_second_time(void
 }
 
 /* What it advises is what helps: the child first. */
-static void A14_a_run_whose_child_failed_goes_on_after_the_child(void **state)
+TEST_IN(cli_setting, kit, A14_a_run_whose_child_failed_goes_on_after_the_child)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create_and_await(kit, pawld, "breeds", "r-1", "errored");
     expect(CLI(IN_A_PIPE, "instances", "why", "breeds/r-1", "--json"), 0,
@@ -209,9 +200,8 @@ static void A14_a_run_whose_child_failed_goes_on_after_the_child(void **state)
     await_status(kit, pawld, "breeds", "r-1", "complete");
 }
 
-static void F_many_are_interrupted_retried_and_restarted_from_a_step(void **state)
+TEST_IN(cli_setting, kit, F_many_are_interrupted_retried_and_restarted_from_a_step)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create_and_await(kit, pawld, "fragile", "f-1", "errored");
     create_and_await(kit, pawld, "fragile", "f-2", "errored");
@@ -233,10 +223,9 @@ static void F_many_are_interrupted_retried_and_restarted_from_a_step(void **stat
 }
 
 /* Of each that has ended, what why says is possible, is, and nothing else. */
-static void F2_why_names_the_ways_that_there_are(void **state)
+TEST_IN(cli_setting, kit, F2_why_names_the_ways_that_there_are)
 {
     static const char kept[] = "from the top, or from one of its steps, with what was before that kept (--from STEP).";
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create_and_await(kit, pawld, "nap", "n-1", "waiting");
     create_and_await(kit, pawld, "nap", "n-2", "waiting");
@@ -264,9 +253,8 @@ static void F2_why_names_the_ways_that_there_are(void **state)
     expect(CLI(IN_A_PIPE, "instances", "restart", "clings/k-1"), 0, "clings/k-1 restarted", "");
 }
 
-static void A14_a_run_that_waits_for_repair_is_paused_and_resumed(void **state)
+TEST_IN(cli_setting, kit, A14_a_run_that_waits_for_repair_is_paused_and_resumed)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create_and_await(kit, pawld, "mends", "m-1", "paused");
     expect(CLI(IN_A_PIPE, "instances", "pause", "mends/m-1"), 0, "mends/m-1 was paused already", "");
@@ -278,9 +266,8 @@ static void A14_a_run_that_waits_for_repair_is_paused_and_resumed(void **state)
 
 /* ---- JSON for scripts -------------------------------------------------------------------------------------------------- */
 
-static void E_json_of_what_others_finish_has_stable_names(void **state)
+TEST_IN(cli_setting, kit, E_json_of_what_others_finish_has_stable_names)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = cli_serve(kit);
     create_and_await(kit, pawld, "calls", "c-1", "waiting");
     create_and_await(kit, pawld, "parent", "p-1", "waiting");
@@ -307,35 +294,11 @@ static void E_json_of_what_others_finish_has_stable_names(void **state)
 }
 
 /* The table that all of the help comes from is what the shells are answered from. */
-static void completion_knows_the_commands_for_work(void **state)
+TEST_IN(cli_setting, kit, completion_knows_the_commands_for_work)
 {
-    (void)state;
     expect(CLI(IN_A_PIPE, "complete", "--", "jobs", ""), 0, "heartbeat\tkeep a job: its lease lasts from now\n", "");
     expect(CLI(IN_A_PIPE, "complete", "--", "deferred", "f"), 0, "fail\t", "");
     expect(CLI(IN_A_PIPE, "complete", "--", "instances", "terminate", "--ro"), 0, "--rollback\t", "");
     expect(CLI(IN_A_PIPE, "jobs", "claim", "--help"), 0, "usage: pawl jobs claim [options] FUNCTION ...\n", "");
     expect(CLI(IN_A_PIPE, "man", "deferred", "fail"), 0, ".TH pawl-deferred-fail 1", "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CLI_TEST(F1_an_execution_is_one_for_each_key_and_prints_its_result),
-        CLI_TEST(F1_an_execution_that_fails_or_takes_longer_ends_with_its_own_code),
-        CLI_TEST(G1_a_script_carries_out_calls),
-        CLI_TEST(G1_a_claim_waits_until_there_is_a_job),
-        CLI_TEST(G1_why_says_who_carries_out_a_call),
-        CLI_TEST(G1_why_says_that_those_who_carry_a_call_have_not_taken_it),
-        CLI_TEST(G1_a_job_of_a_paused_run_is_answered_and_the_run_waits),
-        CLI_TEST(F3_the_first_answer_of_a_deferred_wins_and_its_token_is_not_shown),
-        CLI_TEST(F1_a_busy_run_that_is_interrupted_says_so_until_it_ends),
-        CLI_TEST(F1_what_is_asked_of_a_run_twice_changes_nothing_the_second_time),
-        CLI_TEST(A14_a_run_whose_child_failed_goes_on_after_the_child),
-        CLI_TEST(F_many_are_interrupted_retried_and_restarted_from_a_step),
-        CLI_TEST(F2_why_names_the_ways_that_there_are),
-        CLI_TEST(A14_a_run_that_waits_for_repair_is_paused_and_resumed),
-        CLI_TEST(E_json_of_what_others_finish_has_stable_names),
-        CLI_TEST(completion_knows_the_commands_for_work),
-    };
-    return cmocka_run_group_tests_name("pawl, for what others finish", tests, NULL, NULL);
 }

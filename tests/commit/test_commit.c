@@ -102,6 +102,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting fake_setting = { set_up, tear_down, 0 };
+
 static void note_answer(struct pw_unit *unit, void *user)
 {
     struct numbered *numbered = user;
@@ -150,9 +152,8 @@ static void await_answers(struct fake *fake, size_t count)
 
 /* ---- Order and batches ----------------------------------------------------------------------------------------------- */
 
-static void C1_units_are_applied_in_the_order_in_which_they_were_submitted(void **state)
+TEST_OF(fake, C1_units_are_applied_in_the_order_in_which_they_were_submitted)
 {
-    struct fake *fake = *state;
     struct numbered units[20];
     for (int i = 0; i < 20; i++)
         submit(fake, &units[i], i);
@@ -165,10 +166,9 @@ static void C1_units_are_applied_in_the_order_in_which_they_were_submitted(void 
         assert_int_equal(fake->applied[i], i);
 }
 
-static void more_units_than_fit_into_one_commit_take_several_in_order(void **state)
+TEST_OF(fake, more_units_than_fit_into_one_commit_take_several_in_order)
 {
     enum { COUNT = 2 * PW_UNITS_PER_COMMIT_MAX + 7 };
-    struct fake *fake = *state;
     struct numbered *units = calloc(COUNT, sizeof *units);
     for (int i = 0; i < COUNT; i++)
         submit(fake, &units[i], i);
@@ -204,9 +204,8 @@ static void start_waiting(struct fake *fake, struct waiting_thread *waiting, int
     pthread_create(&waiting->thread, NULL, run_unit, waiting);
 }
 
-static void units_submitted_while_a_leader_is_blocked_form_one_batch(void **state)
+TEST_OF(fake, units_submitted_while_a_leader_is_blocked_form_one_batch)
 {
-    struct fake *fake = *state;
     struct gate gate;
     struct waiting_thread leader;
     struct numbered units[5];
@@ -229,10 +228,8 @@ static void units_submitted_while_a_leader_is_blocked_form_one_batch(void **stat
     gate_clear(&gate);
 }
 
-static void there_is_nothing_to_lead_when_nothing_is_queued(void **state)
+TEST_OF(fake, there_is_nothing_to_lead_when_nothing_is_queued)
 {
-    struct fake *fake = *state;
-
     assert_false(pw_commit_lead(fake->commit));
     pw_commit_kick(fake->commit);
 
@@ -241,9 +238,8 @@ static void there_is_nothing_to_lead_when_nothing_is_queued(void **state)
 
 /* ---- Refusals, chains, trouble --------------------------------------------------------------------------------------- */
 
-static void a_refused_unit_does_not_disturb_its_neighbours(void **state)
+TEST_OF(fake, a_refused_unit_does_not_disturb_its_neighbours)
 {
-    struct fake *fake = *state;
     struct numbered units[3];
     for (int i = 0; i < 3; i++)
         submit(fake, &units[i], i);
@@ -257,9 +253,8 @@ static void a_refused_unit_does_not_disturb_its_neighbours(void **state)
     assert_int_equal(fake->batch_count, 1);
 }
 
-static void C2_a_conflict_breaks_its_chain_and_no_other(void **state)
+TEST_OF(fake, C2_a_conflict_breaks_its_chain_and_no_other)
 {
-    struct fake *fake = *state;
     struct numbered units[4];
     struct pw_chain broken = { .broken = PAWL_OK }, whole = { .broken = PAWL_OK };
     submit(fake, &units[0], 0);
@@ -282,9 +277,8 @@ static void C2_a_conflict_breaks_its_chain_and_no_other(void **state)
     assert_int_equal(atomic_load(&whole.broken), PAWL_OK);
 }
 
-static void C2_a_unit_submitted_while_its_chain_breaks_is_not_applied(void **state)
+TEST_OF(fake, C2_a_unit_submitted_while_its_chain_breaks_is_not_applied)
 {
-    struct fake *fake = *state;
     struct gate gate;
     struct waiting_thread leader;
     struct numbered later;
@@ -310,9 +304,8 @@ static void C2_a_unit_submitted_while_its_chain_breaks_is_not_applied(void **sta
     gate_clear(&gate);
 }
 
-static void C2_trouble_breaks_the_chain_with_what_it_was(void **state)
+TEST_OF(fake, C2_trouble_breaks_the_chain_with_what_it_was)
 {
-    struct fake *fake = *state;
     struct numbered units[3];
     struct pw_chain chain = { .broken = PAWL_OK };
     for (int i = 0; i < 3; i++) {
@@ -330,14 +323,13 @@ static void C2_trouble_breaks_the_chain_with_what_it_was(void **state)
     assert_int_equal(fake->applied_count, 3 + 2); /* all at once; then one by one, but for the chain's second */
 }
 
-static void C2_a_refusal_that_the_turn_can_answer_leaves_the_chain_whole(void **state)
+TEST_OF(fake, C2_a_refusal_that_the_turn_can_answer_leaves_the_chain_whole)
 {
     static const enum pw_refusal refusals[] = { PW_REFUSED_NO_INSTANCE,     PW_REFUSED_ENDED,
                                                 PW_REFUSED_PAUSE_REQUESTED, PW_REFUSED_NEW_EVENTS,
                                                 PW_REFUSED_INSTANCE_EXISTS, PW_REFUSED_EVENT_EXISTS,
                                                 PW_REFUSED_TOO_MANY_EVENTS, PW_REFUSED_UNIQUE,
                                                 PW_REFUSED_MUTATION_FAILED };
-    struct fake *fake = *state;
     struct pw_chain chain = { .broken = PAWL_OK };
     struct numbered units[2 * LENGTH(refusals)];
 
@@ -353,9 +345,8 @@ static void C2_a_refusal_that_the_turn_can_answer_leaves_the_chain_whole(void **
     assert_int_equal(atomic_load(&chain.broken), PAWL_OK);
 }
 
-static void C3_a_batch_that_may_have_been_committed_is_not_applied_again(void **state)
+TEST_OF(fake, C3_a_batch_that_may_have_been_committed_is_not_applied_again)
 {
-    struct fake *fake = *state;
     struct numbered units[3];
     for (int i = 0; i < 3; i++)
         submit(fake, &units[i], i);
@@ -369,9 +360,8 @@ static void C3_a_batch_that_may_have_been_committed_is_not_applied_again(void **
     assert_int_equal(fake->batch_count, 1);
 }
 
-static void C3_one_bad_unit_fails_alone(void **state)
+TEST_OF(fake, C3_one_bad_unit_fails_alone)
 {
-    struct fake *fake = *state;
     struct numbered units[5];
     for (int i = 0; i < 5; i++)
         submit(fake, &units[i], i);
@@ -387,9 +377,8 @@ static void C3_one_bad_unit_fails_alone(void **state)
     assert_int_equal(fake->batch_count, 1 + 5);
 }
 
-static void C3_a_busy_database_is_told_to_units_as_an_unavailable_store(void **state)
+TEST_OF(fake, C3_a_busy_database_is_told_to_units_as_an_unavailable_store)
 {
-    struct fake *fake = *state;
     struct pw_chain chain = { .broken = PAWL_OK };
     struct numbered units[2];
     for (int i = 0; i < 2; i++)
@@ -407,9 +396,8 @@ static void C3_a_busy_database_is_told_to_units_as_an_unavailable_store(void **s
 
 /* ---- Answers --------------------------------------------------------------------------------------------------------- */
 
-static void C4_done_is_called_once_for_each_unit_in_order(void **state)
+TEST_OF(fake, C4_done_is_called_once_for_each_unit_in_order)
 {
-    struct fake *fake = *state;
     struct numbered units[50];
     for (int i = 0; i < 50; i++) {
         submit(fake, &units[i], i);
@@ -424,9 +412,8 @@ static void C4_done_is_called_once_for_each_unit_in_order(void **state)
         assert_int_equal(fake->answered[i], i);
 }
 
-static void C4_done_may_submit_the_next_unit(void **state)
+TEST_OF(fake, C4_done_may_submit_the_next_unit)
 {
-    struct fake *fake = *state;
     struct numbered first, second;
     submit(fake, &first, 1);
     prepare(fake, &second, 2);
@@ -438,9 +425,8 @@ static void C4_done_may_submit_the_next_unit(void **state)
     assert_int_equal(fake->batch_count, 2);
 }
 
-static void a_unit_of_another_thread_is_applied_by_a_leader_that_does_not_know_it(void **state)
+TEST_OF(fake, a_unit_of_another_thread_is_applied_by_a_leader_that_does_not_know_it)
 {
-    struct fake *fake = *state;
     struct gate gate;
     struct waiting_thread first, second;
     gate_init(&gate);
@@ -493,9 +479,8 @@ static void check_crowd(const struct fake *fake)
     }
 }
 
-static void every_one_of_many_waiting_threads_gets_its_own_answer(void **state)
+TEST_OF(fake, every_one_of_many_waiting_threads_gets_its_own_answer)
 {
-    struct fake *fake = *state;
     struct crowd_member crowd[CROWD];
     for (int i = 0; i < CROWD; i++) {
         crowd[i] = (struct crowd_member){ .fake = fake, .member = i };
@@ -511,9 +496,8 @@ static void every_one_of_many_waiting_threads_gets_its_own_answer(void **state)
 
 /* ---- The serving thread ---------------------------------------------------------------------------------------------- */
 
-static void the_serving_thread_takes_what_nobody_else_leads(void **state)
+TEST_OF(fake, the_serving_thread_takes_what_nobody_else_leads)
 {
-    struct fake *fake = *state;
     struct numbered units[3];
     assert_true(pw_commit_start(fake->commit));
 
@@ -526,9 +510,8 @@ static void the_serving_thread_takes_what_nobody_else_leads(void **state)
         assert_int_equal(fake->answered[i], i);
 }
 
-static void a_kick_hands_the_queue_to_the_serving_thread(void **state)
+TEST_OF(fake, a_kick_hands_the_queue_to_the_serving_thread)
 {
-    struct fake *fake = *state;
     enum { ROUNDS = 200 };
     struct numbered units[ROUNDS];
     assert_true(pw_commit_start(fake->commit));
@@ -544,9 +527,8 @@ static void a_kick_hands_the_queue_to_the_serving_thread(void **state)
         assert_int_equal(fake->answered[i], i);
 }
 
-static void what_is_queued_at_dismissal_is_still_applied(void **state)
+TEST_OF(fake, what_is_queued_at_dismissal_is_still_applied)
 {
-    struct fake *fake = *state;
     struct gate gate;
     struct numbered units[3];
     gate_init(&gate);
@@ -566,9 +548,8 @@ static void what_is_queued_at_dismissal_is_still_applied(void **state)
     gate_clear(&gate);
 }
 
-static void a_committer_can_be_served_again_after_a_dismissal(void **state)
+TEST_OF(fake, a_committer_can_be_served_again_after_a_dismissal)
 {
-    struct fake *fake = *state;
     struct numbered units[2];
     for (int i = 0; i < 2; i++) {
         assert_true(pw_commit_start(fake->commit));
@@ -580,9 +561,8 @@ static void a_committer_can_be_served_again_after_a_dismissal(void **state)
     assert_int_equal(fake->answered_count, 2);
 }
 
-static void many_threads_and_a_serving_one_share_the_baton(void **state)
+TEST_OF(fake, many_threads_and_a_serving_one_share_the_baton)
 {
-    struct fake *fake = *state;
     struct crowd_member crowd[CROWD];
     assert_true(pw_commit_start(fake->commit));
     for (int i = 0; i < CROWD; i++) {
@@ -598,9 +578,8 @@ static void many_threads_and_a_serving_one_share_the_baton(void **state)
 
 /* ---- The end --------------------------------------------------------------------------------------------------------- */
 
-static void what_is_queued_when_the_committer_is_freed_is_answered_as_stopped(void **state)
+TEST_OF(fake, what_is_queued_when_the_committer_is_freed_is_answered_as_stopped)
 {
-    struct fake *fake = *state;
     struct numbered units[3];
     struct pw_chain chain = { .broken = PAWL_OK };
     for (int i = 0; i < 3; i++)
@@ -620,35 +599,4 @@ static void what_is_queued_when_the_committer_is_freed_is_answered_as_stopped(vo
         assert_string_not_equal(units[i].unit.error.text, "");
     }
     pw_commit_free(NULL);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(C1_units_are_applied_in_the_order_in_which_they_were_submitted),
-        TEST(more_units_than_fit_into_one_commit_take_several_in_order),
-        TEST(units_submitted_while_a_leader_is_blocked_form_one_batch),
-        TEST(there_is_nothing_to_lead_when_nothing_is_queued),
-        TEST(a_refused_unit_does_not_disturb_its_neighbours),
-        TEST(C2_a_conflict_breaks_its_chain_and_no_other),
-        TEST(C2_a_unit_submitted_while_its_chain_breaks_is_not_applied),
-        TEST(C2_trouble_breaks_the_chain_with_what_it_was),
-        TEST(C2_a_refusal_that_the_turn_can_answer_leaves_the_chain_whole),
-        TEST(C3_a_batch_that_may_have_been_committed_is_not_applied_again),
-        TEST(C3_one_bad_unit_fails_alone),
-        TEST(C3_a_busy_database_is_told_to_units_as_an_unavailable_store),
-        TEST(C4_done_is_called_once_for_each_unit_in_order),
-        TEST(C4_done_may_submit_the_next_unit),
-        TEST(a_unit_of_another_thread_is_applied_by_a_leader_that_does_not_know_it),
-        TEST(every_one_of_many_waiting_threads_gets_its_own_answer),
-        TEST(the_serving_thread_takes_what_nobody_else_leads),
-        TEST(a_kick_hands_the_queue_to_the_serving_thread),
-        TEST(what_is_queued_at_dismissal_is_still_applied),
-        TEST(a_committer_can_be_served_again_after_a_dismissal),
-        TEST(many_threads_and_a_serving_one_share_the_baton),
-        TEST(what_is_queued_when_the_committer_is_freed_is_answered_as_stopped),
-    };
-    return cmocka_run_group_tests_name("commit", tests, NULL, NULL);
 }

@@ -99,6 +99,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting fake_setting = { set_up, tear_down, 0 };
+
 static void note_answer(struct pw_unit *unit, void *user)
 {
     struct told *told = (struct told *)unit;
@@ -123,9 +125,8 @@ static void prepare(struct fake *fake, struct told *told, int64_t instance, int 
     pw_unit_add(&told->unit, PW_OP_FENCE)->as.fence.at.instance = instance;
 }
 
-static void there_is_a_queue_for_each_transaction_that_the_store_can_carry_out(void **state)
+TEST_OF(fake, there_is_a_queue_for_each_transaction_that_the_store_can_carry_out)
 {
-    struct fake *fake = *state;
     assert_int_equal(pw_commit_threads(fake->commit), LANES + 1);
 }
 
@@ -135,12 +136,11 @@ static size_t no_queues(struct pw_store *store)
     return 0;
 }
 
-static void a_store_that_knows_of_no_queue_has_one(void **state)
+TEST_OF(fake, a_store_that_knows_of_no_queue_has_one)
 {
     static const struct pw_store_ops ops = {
         .name = "fake", .now_ms = fake_now, .queues = no_queues, .apply = fake_apply
     };
-    struct fake *fake = *state;
     struct told told;
     pw_commit_free(fake->commit);
     fake->store.ops = &ops;
@@ -152,9 +152,8 @@ static void a_store_that_knows_of_no_queue_has_one(void **state)
     pw_unit_clear(&told.unit);
 }
 
-static void C1_units_of_one_instance_keep_their_order(void **state)
+TEST_OF(fake, C1_units_of_one_instance_keep_their_order)
 {
-    struct fake *fake = *state;
     static struct told units[UNITS];
     for (int i = 0; i < UNITS; i++) {
         prepare(fake, &units[i], 1 + i % INSTANCES, 1 + i / INSTANCES);
@@ -180,9 +179,8 @@ static void *run_unit(void *user)
     return NULL;
 }
 
-static void a_queue_that_is_held_up_holds_up_no_other(void **state)
+TEST_OF(fake, a_queue_that_is_held_up_holds_up_no_other)
 {
-    struct fake *fake = *state;
     struct told held, free_one;
     struct gate gate;
     pthread_t thread;
@@ -205,9 +203,8 @@ static void a_queue_that_is_held_up_holds_up_no_other(void **state)
     gate_clear(&gate);
 }
 
-static void what_is_sent_is_applied_at_once_where_nobody_serves(void **state)
+TEST_OF(fake, what_is_sent_is_applied_at_once_where_nobody_serves)
 {
-    struct fake *fake = *state;
     struct told told;
     prepare(fake, &told, 3, 1);
 
@@ -218,9 +215,8 @@ static void what_is_sent_is_applied_at_once_where_nobody_serves(void **state)
     pw_unit_clear(&told.unit);
 }
 
-static void what_is_sent_is_applied_by_the_queues_serving_thread(void **state)
+TEST_OF(fake, what_is_sent_is_applied_by_the_queues_serving_thread)
 {
-    struct fake *fake = *state;
     static struct told units[UNITS];
     assert_true(pw_commit_start(fake->commit));
 
@@ -238,9 +234,8 @@ static void what_is_sent_is_applied_by_the_queues_serving_thread(void **state)
         pw_unit_clear(&units[i].unit);
 }
 
-static void a_transaction_that_failed_is_observed_as_such(void **state)
+TEST_OF(fake, a_transaction_that_failed_is_observed_as_such)
 {
-    struct fake *fake = *state;
     struct told told;
     fake->whole = PAWL_STORE_UNAVAILABLE;
     prepare(fake, &told, 1, 1);
@@ -252,10 +247,9 @@ static void a_transaction_that_failed_is_observed_as_such(void **state)
     pw_unit_clear(&told.unit);
 }
 
-static void what_is_about_one_instance_has_one_queue(void **state)
+TEST_OF(fake, what_is_about_one_instance_has_one_queue)
 {
     struct pw_unit first, second, other;
-    (void)state;
     pw_unit_init(&first);
     pw_unit_init(&second);
     pw_unit_init(&other);
@@ -274,9 +268,8 @@ static size_t last_queue(struct pw_store *store, const struct pw_unit *unit)
 }
 
 /* By their keys they would be in two. */
-static void a_store_may_say_itself_which_queue_a_unit_belongs_to(void **state)
+TEST_OF(fake, a_store_may_say_itself_which_queue_a_unit_belongs_to)
 {
-    struct fake *fake = *state;
     struct pw_store_ops choosing = fake_ops;
     struct told units[2];
     choosing.queue_of = last_queue;
@@ -291,22 +284,4 @@ static void a_store_may_say_itself_which_queue_a_unit_belongs_to(void **state)
     fake->store.ops = &fake_ops;
     for (int i = 0; i < 2; i++)
         pw_unit_clear(&units[i].unit);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(there_is_a_queue_for_each_transaction_that_the_store_can_carry_out),
-        TEST(a_store_that_knows_of_no_queue_has_one),
-        TEST(C1_units_of_one_instance_keep_their_order),
-        TEST(a_queue_that_is_held_up_holds_up_no_other),
-        TEST(what_is_sent_is_applied_at_once_where_nobody_serves),
-        TEST(what_is_sent_is_applied_by_the_queues_serving_thread),
-        TEST(a_transaction_that_failed_is_observed_as_such),
-        TEST(what_is_about_one_instance_has_one_queue),
-        TEST(a_store_may_say_itself_which_queue_a_unit_belongs_to),
-    };
-    return cmocka_run_group_tests_name("commit queues", tests, NULL, NULL);
 }

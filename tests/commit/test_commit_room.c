@@ -150,11 +150,10 @@ static void await_answered(struct fake *fake, size_t count)
 
 /* ---- C4: callbacks and the store ------------------------------------------------------------------------------- */
 
-static void C4_the_store_is_barred_in_callbacks_and_in_the_observer_and_nowhere_else(void **state)
+TEST(C4_the_store_is_barred_in_callbacks_and_in_the_observer_and_nowhere_else)
 {
     struct fake fake;
     struct piece piece;
-    (void)state;
     open_fake(&fake, 1);
     prepare(&piece, &fake, 1);
     pw_commit_submit(fake.commit, &piece.unit);
@@ -205,19 +204,17 @@ static int signal_of_a_callback_that(void (*done)(struct pw_unit *unit, void *us
     return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-static void C4_a_callback_that_calls_the_store_or_waits_is_found_out(void **state)
+TEST(C4_a_callback_that_calls_the_store_or_waits_is_found_out)
 {
-    (void)state;
     assert_int_equal(signal_of_a_callback_that(call_the_store), SIGABRT);
     assert_int_equal(signal_of_a_callback_that(wait_for_a_commit), SIGABRT);
     assert_int_equal(signal_of_a_callback_that(answered), 0);
 }
 
-static void C4_what_a_callback_sends_to_another_queue_is_applied_although_nobody_serves(void **state)
+TEST(C4_what_a_callback_sends_to_another_queue_is_applied_although_nobody_serves)
 {
     struct fake fake;
     struct piece first, second, third;
-    (void)state;
     open_fake(&fake, 2);
     prepare(&first, &fake, 1);
     prepare(&second, &fake, 2);
@@ -233,11 +230,10 @@ static void C4_what_a_callback_sends_to_another_queue_is_applied_although_nobody
 
 /* ---- C5: chores -------------------------------------------------------------------------------------------------- */
 
-static void C5_a_chore_runs_at_once_where_the_store_is_free(void **state)
+TEST(C5_a_chore_runs_at_once_where_the_store_is_free)
 {
     struct fake fake;
     struct piece piece;
-    (void)state;
     open_fake(&fake, 1);
     prepare(&piece, &fake, 1);
 
@@ -248,11 +244,10 @@ static void C5_a_chore_runs_at_once_where_the_store_is_free(void **state)
     pw_commit_free(fake.commit);
 }
 
-static void C5_where_nobody_serves_who_led_does_the_chores_of_its_callbacks(void **state)
+TEST(C5_where_nobody_serves_who_led_does_the_chores_of_its_callbacks)
 {
     struct fake fake;
     struct piece pieces[3];
-    (void)state;
     open_fake(&fake, 1);
     for (int i = 0; i < 3; i++) {
         prepare(&pieces[i], &fake, 1);
@@ -270,12 +265,11 @@ static void C5_where_nobody_serves_who_led_does_the_chores_of_its_callbacks(void
     pw_commit_free(fake.commit);
 }
 
-static void C5_a_chore_that_takes_long_keeps_nobody_from_committing(void **state)
+TEST(C5_a_chore_that_takes_long_keeps_nobody_from_committing)
 {
     struct fake fake;
     struct gate gate;
     struct piece slow, other;
-    (void)state;
     gate_init(&gate);
     open_fake(&fake, 1);
     assert_true(pw_commit_start(fake.commit));
@@ -298,11 +292,10 @@ static void C5_a_chore_that_takes_long_keeps_nobody_from_committing(void **state
     gate_clear(&gate);
 }
 
-static void C5_chores_that_are_left_when_the_committer_is_freed_are_done(void **state)
+TEST(C5_chores_that_are_left_when_the_committer_is_freed_are_done)
 {
     struct fake fake;
     struct piece piece, later;
-    (void)state;
     open_fake(&fake, 1);
     prepare(&piece, &fake, 1);
     prepare(&later, &fake, 1);
@@ -344,13 +337,12 @@ static void *lead_all(void *user)
     return NULL;
 }
 
-static void C6_who_fills_the_queue_waits_and_who_does_not_ask_is_let_in(void **state)
+TEST(C6_who_fills_the_queue_waits_and_who_does_not_ask_is_let_in)
 {
     struct fake fake;
     struct gate gate;
     struct piece probe;
     pthread_t leader;
-    (void)state;
     gate_init(&gate);
     open_fake(&fake, 1);
     fake.gate = &gate;
@@ -383,12 +375,11 @@ static void C6_who_fills_the_queue_waits_and_who_does_not_ask_is_let_in(void **s
     gate_clear(&gate);
 }
 
-static void C6_large_units_fill_the_queue_by_what_they_borrow(void **state)
+TEST(C6_large_units_fill_the_queue_by_what_they_borrow)
 {
     struct fake fake;
     struct piece pieces[PW_QUEUE_BYTES_MAX / BIG], probe;
     const struct pw_text payload = { "", BIG };
-    (void)state;
     open_fake(&fake, 1);
     prepare(&probe, &fake, 1);
     for (size_t i = 0; i < LENGTH(pieces); i++) {
@@ -408,11 +399,10 @@ static void C6_large_units_fill_the_queue_by_what_they_borrow(void **state)
     pw_commit_free(fake.commit);
 }
 
-static void C6_a_full_queue_keeps_nobody_from_another(void **state)
+TEST(C6_a_full_queue_keeps_nobody_from_another)
 {
     struct fake fake;
     struct piece one, other;
-    (void)state;
     open_fake(&fake, 2);
     prepare(&one, &fake, 1);
     prepare(&other, &fake, 2);
@@ -469,33 +459,12 @@ static void fill_by_many(bool is_served)
     gate_clear(&gate);
 }
 
-static void C6_many_threads_that_fill_a_queue_all_get_on(void **state)
+TEST(C6_many_threads_that_fill_a_queue_all_get_on)
 {
-    (void)state;
     fill_by_many(true);
 }
 
-static void C6_many_threads_that_fill_a_queue_all_get_on_where_nobody_serves(void **state)
+TEST(C6_many_threads_that_fill_a_queue_all_get_on_where_nobody_serves)
 {
-    (void)state;
     fill_by_many(false);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(C4_the_store_is_barred_in_callbacks_and_in_the_observer_and_nowhere_else),
-        cmocka_unit_test(C4_a_callback_that_calls_the_store_or_waits_is_found_out),
-        cmocka_unit_test(C4_what_a_callback_sends_to_another_queue_is_applied_although_nobody_serves),
-        cmocka_unit_test(C5_a_chore_runs_at_once_where_the_store_is_free),
-        cmocka_unit_test(C5_where_nobody_serves_who_led_does_the_chores_of_its_callbacks),
-        cmocka_unit_test(C5_a_chore_that_takes_long_keeps_nobody_from_committing),
-        cmocka_unit_test(C5_chores_that_are_left_when_the_committer_is_freed_are_done),
-        cmocka_unit_test(C6_who_fills_the_queue_waits_and_who_does_not_ask_is_let_in),
-        cmocka_unit_test(C6_large_units_fill_the_queue_by_what_they_borrow),
-        cmocka_unit_test(C6_a_full_queue_keeps_nobody_from_another),
-        cmocka_unit_test(C6_many_threads_that_fill_a_queue_all_get_on),
-        cmocka_unit_test(C6_many_threads_that_fill_a_queue_all_get_on_where_nobody_serves),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

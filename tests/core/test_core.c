@@ -4,6 +4,7 @@
  * The table says what changes, field by field ("epoch:+1 due:now"); "same" is a row that stays as it is, and a word in capitals
  * is a refusal.  A field that is not named must not change.  A second table has the effects. */
 #include "core_fixture.h"
+#include "kit/test.h"
 
 static struct pw_lease lease;
 
@@ -660,9 +661,8 @@ static const char *const told[OPS][STATES] = {
 };
 /* clang-format on */
 
-static void every_op_in_every_state_does_what_the_table_says(void **state)
+TEST(every_op_in_every_state_does_what_the_table_says)
 {
-    (void)state;
     for (int which = 0; which < OPS; which++) {
         for (int now = 0; now < STATES; now++) {
             struct words words = { .size = 0 }, effects = { .size = 0 };
@@ -674,10 +674,4 @@ static void every_op_in_every_state_does_what_the_table_says(void **state)
                 fail_msg("op %d in state %d: \"%s\", not \"%s\"", which, now, words.text, expected[which][now]);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(every_op_in_every_state_does_what_the_table_says) };
-    return cmocka_run_group_tests_name("the core", tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
  * The table says what changes, field by field; "same" is a row that stays as it is.  Behind it stands what the op answers: what
  * a claim gave out, whether a settling was lost, whether there was something to send again. */
 #include "core_fixture.h"
+#include "kit/test.h"
 
 enum { DELIVERY = 31, ATTEMPTS = 2, ATTEMPTS_MAX = 3 };
 
@@ -253,9 +254,8 @@ static const char *const expected[OPS][STANDINGS] = {
 };
 /* clang-format on */
 
-static void every_op_on_a_delivery_does_what_the_table_says(void **state)
+TEST(every_op_on_a_delivery_does_what_the_table_says)
 {
-    (void)state;
     for (int which = 0; which < OPS; which++)
         for (int at = 0; at < STANDINGS; at++) {
             char words[128] = "";
@@ -267,14 +267,13 @@ static void every_op_on_a_delivery_does_what_the_table_says(void **state)
 
 /* ---- Several ---------------------------------------------------------------------------------------------------------------- */
 
-static void those_that_are_due_longest_are_given_out_first_and_not_twice(void **state)
+TEST(those_that_are_due_longest_are_given_out_first_and_not_twice)
 {
     static const struct pw_frame finding = { .write = write_nothing, .claim_hooks = find_all };
     static const int64_t since_ms[] = { DUE_MS + 2, DUE_MS, DUE_MS + 1 };
     struct pawl_error error = { PAWL_OK, "" };
     struct pw_core core;
     struct pw_unit unit;
-    (void)state;
     pw_core_init(&core, &finding, &error);
     pw_unit_init(&unit);
     core.now_ms = NOW_MS;
@@ -296,13 +295,4 @@ static void those_that_are_due_longest_are_given_out_first_and_not_twice(void **
     assert_int_equal(second.as.hook_claim.rows[1].key, DELIVERY);
     pw_unit_clear(&unit);
     pw_core_clear(&core);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_op_on_a_delivery_does_what_the_table_says),
-        cmocka_unit_test(those_that_are_due_longest_are_given_out_first_and_not_twice),
-    };
-    return cmocka_run_group_tests_name("rules for deliveries", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* test_core_units.c - what the core records of a run besides its task, and the way back of a unit that is refused. */
 #include "core_fixture.h"
+#include "kit/test.h"
 
 struct scene {
     struct pw_core core;
@@ -29,6 +30,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting scene_setting = { set_up, tear_down, 0 };
+
 static enum pw_refusal decide(struct scene *scene, struct pw_op op)
 {
     struct pw_op *kept = pw_arena_take(&scene->core.arena, sizeof *kept); /* records point at ops */
@@ -44,26 +47,23 @@ static struct pw_op step_op(int64_t seq, bool is_new)
     return OP(STEP, step, .instance = KEY, .run = RUN, .is_new = is_new, .row = { .seq = seq, .name = text("s") });
 }
 
-static void a_step_is_updated_only_where_there_is_one(void **state)
+TEST_OF(scene, a_step_is_updated_only_where_there_is_one)
 {
-    struct scene *scene = *state;
     assert_int_equal(decide(scene, step_op(1, true)), PW_REFUSED_NOT);
     assert_int_equal(decide(scene, step_op(1, false)), PW_REFUSED_NOT);
     assert_int_equal(decide(scene, step_op(2, false)), PW_REFUSED_MOVED);
 }
 
-static void a_second_step_of_one_number_is_trouble_and_no_refusal(void **state)
+TEST_OF(scene, a_second_step_of_one_number_is_trouble_and_no_refusal)
 {
-    struct scene *scene = *state;
     struct pw_op again = step_op(1, true);
     assert_int_equal(decide(scene, step_op(1, true)), PW_REFUSED_NOT);
     assert_int_equal(pw_core_decide(&scene->core, &again), PAWL_STORE_UNAVAILABLE);
     assert_int_equal(scene->unit.refusal, PW_REFUSED_NOT);
 }
 
-static void an_event_is_consumed_only_where_there_is_one(void **state)
+TEST_OF(scene, an_event_is_consumed_only_where_there_is_one)
 {
-    struct scene *scene = *state;
     assert_int_equal(decide(scene, OP(EVENT, event, .instance = KEY, .run = RUN, .type = text("go"))), PW_REFUSED_NOT);
     assert_int_equal(decide(scene, OP(CONSUME, consume, .instance = KEY, .run = RUN, .seq = EVENTS + 1)),
                      PW_REFUSED_NOT);
@@ -71,17 +71,15 @@ static void an_event_is_consumed_only_where_there_is_one(void **state)
                      PW_REFUSED_MOVED);
 }
 
-static void an_event_id_is_taken_once(void **state)
+TEST_OF(scene, an_event_id_is_taken_once)
 {
-    struct scene *scene = *state;
     struct pw_op event = OP(EVENT, event, .instance = KEY, .run = RUN, .id = text("e"), .type = text("go"));
     assert_int_equal(decide(scene, event), PW_REFUSED_NOT);
     assert_int_equal(decide(scene, event), PW_REFUSED_EVENT_EXISTS);
 }
 
-static void log_lines_are_numbered_and_their_times_do_not_go_back(void **state)
+TEST_OF(scene, log_lines_are_numbered_and_their_times_do_not_go_back)
 {
-    struct scene *scene = *state;
     for (int i = 0; i < 2; i++)
         assert_int_equal(decide(scene, OP(LOG, log, .instance = KEY, .run = RUN,
                                           .row = { .created_at_ms = i == 0 ? LATER_MS : NOW_MS })),
@@ -93,9 +91,8 @@ static void log_lines_are_numbered_and_their_times_do_not_go_back(void **state)
     assert_int_equal(logs[1].created_at_ms, LATER_MS);
 }
 
-static void a_create_needs_a_free_name(void **state)
+TEST_OF(scene, a_create_needs_a_free_name)
 {
-    struct scene *scene = *state;
     struct pw_op skipped = OP(CREATE, create, .workflow = text("w"), .id = text("i"), .skip_existing = true);
     int64_t *key = pw_rows_add(&scene->core.keys);
     assert_non_null(key);
@@ -112,12 +109,11 @@ static void a_create_needs_a_free_name(void **state)
 }
 
 /* R5, R6, R7 */
-static void a_damaged_task_is_mended_before_a_rule_sees_it(void **state)
+TEST_OF(scene, a_damaged_task_is_mended_before_a_rule_sees_it)
 {
     struct pw_task nobodys = { .processing = true, .status = PW_TASK_ACTIVE, .locked_until_ms = UNTIL_MS };
     struct pw_task waiting = { .processing = true, .status = PW_TASK_WAITING, .owner = OWNER };
     struct pw_task repair = { .status = PW_TASK_ACTIVE, .kind = PW_TASK_REPAIR, .started_at_ms = NOW_MS };
-    (void)state;
     pw_task_mend(&nobodys);
     assert_false(nobodys.processing);
     assert_int_equal(nobodys.locked_until_ms, 0);
@@ -134,9 +130,8 @@ static void a_damaged_task_is_mended_before_a_rule_sees_it(void **state)
     }
 }
 
-static void a_refused_unit_takes_everything_back(void **state)
+TEST_OF(scene, a_refused_unit_takes_everything_back)
 {
-    struct scene *scene = *state;
     struct pw_core_run before = *pw_find_task(&scene->core, KEY);
     pw_core_begin_unit(&scene->core, &scene->unit);
     assert_int_equal(decide(scene, OP(PARK, park, .instance = KEY, .status = PW_TASK_WAITING, .event_seq_seen = -1)),
@@ -154,9 +149,8 @@ static void a_refused_unit_takes_everything_back(void **state)
     assert_null(pw_want_event(&scene->core, KEY, RUN, EVENTS + 1)->insert);
 }
 
-static void a_restart_keeps_the_run_that_it_replaces_unless_the_unit_is_refused(void **state)
+TEST_OF(scene, a_restart_keeps_the_run_that_it_replaces_unless_the_unit_is_refused)
 {
-    struct scene *scene = *state;
     const struct pw_core_earlier *earlier;
     scene->core.now_ms = UPDATED_MS - 1; /* the clock was set back */
     assert_int_equal(decide(scene, OP(RESTART, restart, .instance = KEY, .run = RUN)), PW_REFUSED_NOT);
@@ -201,9 +195,8 @@ static pawl_status count_one(struct pw_core *core, const struct pw_core_run *run
     return PAWL_OK;
 }
 
-static void an_event_that_is_taken_for_a_second_time_makes_no_room(void **state)
+TEST_OF(scene, an_event_that_is_taken_for_a_second_time_makes_no_room)
 {
-    struct scene *scene = *state;
     const struct pw_frame with_one_unread = { .write = write_events, .count_unread = count_one };
     scene->core.frame = &with_one_unread;
     struct pw_core_event *taken_before = pw_want_event(&scene->core, KEY, RUN, EVENTS);
@@ -216,9 +209,8 @@ static void an_event_that_is_taken_for_a_second_time_makes_no_room(void **state)
                      PW_REFUSED_TOO_MANY_EVENTS);
 }
 
-static void a_claim_counts_the_params_of_a_run_that_the_batch_made(void **state)
+TEST_OF(scene, a_claim_counts_the_params_of_a_run_that_the_batch_made)
 {
-    struct scene *scene = *state;
     const struct pw_frame finding = { .load_claimable = load_nothing };
     struct pw_rows dues = { .arena = &scene->core.arena, .row_size = sizeof(struct pw_core_due) };
     struct pw_rows claims = { .arena = &scene->core.arena, .row_size = sizeof(struct pw_claim) };
@@ -240,22 +232,4 @@ static void a_claim_counts_the_params_of_a_run_that_the_batch_made(void **state)
 
     assert_int_equal(claims.count, 2);
     assert_int_equal(claim.bytes, 8);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { TEST(a_step_is_updated_only_where_there_is_one),
-                                        TEST(a_second_step_of_one_number_is_trouble_and_no_refusal),
-                                        TEST(an_event_is_consumed_only_where_there_is_one),
-                                        TEST(an_event_id_is_taken_once),
-                                        TEST(log_lines_are_numbered_and_their_times_do_not_go_back),
-                                        TEST(a_create_needs_a_free_name),
-                                        TEST(a_claim_counts_the_params_of_a_run_that_the_batch_made),
-                                        TEST(an_event_that_is_taken_for_a_second_time_makes_no_room),
-                                        TEST(a_damaged_task_is_mended_before_a_rule_sees_it),
-                                        TEST(a_refused_unit_takes_everything_back),
-                                        TEST(a_restart_keeps_the_run_that_it_replaces_unless_the_unit_is_refused) };
-    return cmocka_run_group_tests_name("units in the core", tests, NULL, NULL);
 }

@@ -1,12 +1,5 @@
 /* test_fields.c - the fields of rows: what a number is taken for, and which columns SQL gets from the lists. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "kit/test.h"
 #include "store/columns.h"
 
 static const struct pw_row_type *const types[] = {
@@ -22,9 +15,8 @@ union row {
     struct pw_hook_row hook;
 };
 
-static void every_number_that_was_written_is_read_again(void **state)
+TEST(every_number_that_was_written_is_read_again)
 {
-    (void)state;
     for (size_t t = 0; t < TYPE_COUNT; t++) {
         union row row;
         memset(&row, 0, sizeof row);
@@ -49,7 +41,7 @@ static const struct pw_field *field_of(const struct pw_row_type *type, const cha
     return field;
 }
 
-static void numbers_that_nobody_can_have_written_are_cut_or_refused(void **state)
+TEST(numbers_that_nobody_can_have_written_are_cut_or_refused)
 {
     static const struct {
         const char *column;
@@ -68,7 +60,6 @@ static void numbers_that_nobody_can_have_written_are_cut_or_refused(void **state
         { "status", INT64_C(1) << 32, false, 0 },
         { "status", -1, false, 0 },
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const struct pw_field *field = field_of(&pw_step_type, cases[i].column);
         struct pw_step_row row = { .seq = 0 };
@@ -77,9 +68,8 @@ static void numbers_that_nobody_can_have_written_are_cut_or_refused(void **state
     }
 }
 
-static void lists_of_columns_are_in_the_order_of_the_fields(void **state)
+TEST(lists_of_columns_are_in_the_order_of_the_fields)
 {
-    (void)state;
     assert_string_equal(PW_COLUMNS(PW_EVENT_FIELDS, "e."),
                         "e.seq, e.created_at, e.delivered_at, e.is_failure, e.id, e.type, e.payload,"
                         " e.consumed_by");
@@ -93,20 +83,18 @@ static void lists_of_columns_are_in_the_order_of_the_fields(void **state)
     assert_string_equal(PW_COLUMNS(PW_TERMS_ALONE, "i."), ", i.version");
 }
 
-static void what_a_run_was_begun_with_changes_only_with_its_number(void **state)
+TEST(what_a_run_was_begun_with_changes_only_with_its_number)
 {
-    (void)state;
     assert_non_null(strstr(PW_SETS(PW_INSTANCE_FIELDS), ", version = CASE WHEN run = ?1 THEN version ELSE ? END"));
     assert_int_equal(strncmp(PW_SETS(PW_INSTANCE_FIELDS), "run = ?, ", strlen("run = ?, ")), 0);
     assert_non_null(strstr(PW_CHANGES(PW_INSTANCE_FIELDS), "workflow_instance.run = excluded.run"));
 }
 
-static void an_open_run_has_the_newest_of_its_times(void **state)
+TEST(an_open_run_has_the_newest_of_its_times)
 {
     struct pw_instance row = { .updated_at_ms = 5,
                                .has_task = true,
                                .task = { .updated_at_ms = 7, .started_at_ms = 6 } };
-    (void)state;
     pw_instance_merge(&row, 8);
     assert_int_equal(row.updated_at_ms, 8);
     assert_int_equal(row.started_at_ms, 6);
@@ -114,16 +102,4 @@ static void an_open_run_has_the_newest_of_its_times(void **state)
     pw_instance_merge(&row, 8);
     assert_int_equal(row.updated_at_ms, 5);
     assert_int_equal(row.started_at_ms, 4);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_number_that_was_written_is_read_again),
-        cmocka_unit_test(numbers_that_nobody_can_have_written_are_cut_or_refused),
-        cmocka_unit_test(lists_of_columns_are_in_the_order_of_the_fields),
-        cmocka_unit_test(what_a_run_was_begun_with_changes_only_with_its_number),
-        cmocka_unit_test(an_open_run_has_the_newest_of_its_times),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,14 +24,14 @@
 #include "runner/runner.h"
 #include "turn/inside.h"
 
-#define WORKFLOW "w" /* the only one of its world */
+#define ONE_WORKFLOW "w" /* the only one of its world */
 
 enum { PAYLOAD_SIZE = 300000, TEN = 10, NAME_SIZE = 32, LOCAL_OWNER = 4711, LOCAL_LEASE_MS = 5000 };
 
 /* ---- The world ------------------------------------------------------------------------------------------------------ */
 
 struct world {
-    struct hand hand; /* its runner remembers runs, the other one does not */
+    struct running hand; /* its runner remembers runs, the other one does not */
     struct pw_local local;
     int delivered; /* to the local runner */
     int made;      /* instances, for their names */
@@ -47,92 +47,75 @@ struct world {
 static struct world world;
 static char large_text[PAYLOAD_SIZE + 1], large_payload[PAYLOAD_SIZE + 3];
 
-static int64_t stopped_now(void *user)
-{
-    return atomic_load(&((struct hand *)user)->now_ms);
-}
-
 /* What an author's code does to make its result is its own affair. */
-static pawl_status answer_payload(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(answer_payload)
 {
-    (void)input;
     counting_pause();
     pawl_status status = pawl_value_pack(pawl_step_scope(step), out_result, "s", world.text);
     counting_go_on();
     return status;
 }
 
-static pawl_status no_steps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(no_steps)
 {
-    (void)run;
-    (void)params;
-    (void)out_result;
     return PAWL_OK;
 }
 
-static pawl_status one_step(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(one_step)
 {
-    (void)params;
-    (void)out_result;
     return pawl_do(run, "1", NULL, answer_payload, NULL, NULL);
 }
 
-static pawl_status two_steps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(two_steps)
 {
     PAWL_TRY(one_step(run, params, out_result));
     return pawl_do(run, "2", NULL, answer_payload, NULL, NULL);
 }
 
-static pawl_status wait_once(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(wait_once)
 {
     struct pawl_event event;
-    (void)params;
-    (void)out_result;
     return pawl_wait_for_event(run, "wait", "go", NULL, &event);
 }
 
-static pawl_status sleep_once(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(sleep_once)
 {
-    (void)params;
-    (void)out_result;
     return pawl_sleep(run, "nap", "10 seconds");
 }
 
-static pawl_status call_once(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(call_once)
 {
-    (void)out_result;
     return pawl_call(run, "call", "charge", NULL, params, NULL);
 }
 
 /* run NULL: its turns are taken by hand. */
 static void add_workflow(pawl_workflow_fn *run)
 {
-    const struct pawl_definition polled = { .struct_size = sizeof polled, .name = WORKFLOW };
-    const struct pawl_workflow workflow = { .name = WORKFLOW, .run = run };
-    struct hand *hand = &world.hand;
+    const struct pawl_definition polled = { .struct_size = sizeof polled, .name = ONE_WORKFLOW };
+    const struct pawl_workflow workflow = { .name = ONE_WORKFLOW, .run = run };
+    struct running *hand = &world.hand;
     if (run == NULL)
         assert_ok(pawl_define(hand->engine, &polled, &hand->error), hand->error);
     else
         assert_ok(pawl_register(hand->engine, &workflow, &hand->error), hand->error);
 }
 
-static void open_engine(struct hand *hand)
+static void open_engine(struct running *hand)
 {
     struct pawl_options options = PAWL_OPTIONS_INIT;
     char url[sizeof hand->place.url + 32];
     bool is_postgres = hand->place.store == STORE_IN_POSTGRES;
     snprintf(url, sizeof url, "%s%s", hand->place.url, is_postgres ? "&pawl_lanes=1" : "");
     options.store_url = url;
-    options.clock = (struct pawl_clock){ .now_ms = stopped_now, .user = hand };
+    options.clock = (struct pawl_clock){ .now_ms = running_stopped_ms, .user = hand };
     assert_ok(pawl_open(&options, &hand->engine, &hand->error), hand->error);
 }
 
 static void set_up(pawl_workflow_fn *run)
 {
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
-    struct hand *hand = &world.hand;
+    struct running *hand = &world.hand;
     memset(&world, 0, sizeof world);
-    atomic_init(&hand->now_ms, START_MS);
     store_place_make(&hand->place, store_asked_for(STORE_IN_FILE));
     open_engine(hand);
     add_workflow(run);
@@ -144,7 +127,7 @@ static void set_up(pawl_workflow_fn *run)
 
 static void tear_down(void)
 {
-    struct hand *hand = &world.hand;
+    struct running *hand = &world.hand;
     pawl_runner_close(hand->runner);
     pawl_runner_close(hand->other);
     pawl_close(hand->engine);
@@ -220,11 +203,11 @@ static void create_one(const char *id, bool return_existing)
 {
     struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
     struct pawl_instance instance;
-    struct hand *hand = &world.hand;
+    struct running *hand = &world.hand;
     options.id = id;
     options.params_json = world.payload;
     options.return_existing = return_existing;
-    assert_ok(pawl_create(hand->engine, hand->scope, WORKFLOW, &options, &instance, &hand->error), hand->error);
+    assert_ok(pawl_create(hand->engine, hand->scope, ONE_WORKFLOW, &options, &instance, &hand->error), hand->error);
 }
 
 static void create(int count)
@@ -253,12 +236,12 @@ static void create_batch(int count)
 {
     struct pawl_batch_item items[TEN];
     struct pawl_instance *instances;
-    struct hand *hand = &world.hand;
+    struct running *hand = &world.hand;
     size_t created;
     new_ids(count);
     for (int i = 0; i < count; i++)
         items[i] = (struct pawl_batch_item){ world.ids[i], world.payload };
-    assert_ok(pawl_create_batch(hand->engine, hand->scope, WORKFLOW, items, (size_t)count, &instances, &created,
+    assert_ok(pawl_create_batch(hand->engine, hand->scope, ONE_WORKFLOW, items, (size_t)count, &instances, &created,
                                 &hand->error),
               hand->error);
     assert_int_equal(created, count);
@@ -274,8 +257,8 @@ static void create_gathered(int count, bool return_existing)
         options[i].id = world.ids[i];
         options[i].params_json = world.payload;
         options[i].return_existing = return_existing;
-        pawl_create_async(world.hand.engine, world.hand.scope, WORKFLOW, &options[i], &instances[i], &world.errors[i],
-                          note_answer, &world.answered);
+        pawl_create_async(world.hand.engine, world.hand.scope, ONE_WORKFLOW, &options[i], &instances[i],
+                          &world.errors[i], note_answer, &world.answered);
     }
     commit_gathered(count);
 }
@@ -300,9 +283,10 @@ static void create_existing_together(int count)
 static void get(int count)
 {
     struct pawl_instance instance;
-    struct hand *hand = &world.hand;
+    struct running *hand = &world.hand;
     for (int i = 0; i < count; i++)
-        assert_ok(pawl_get(hand->engine, hand->scope, WORKFLOW, world.ids[i], &instance, &hand->error), hand->error);
+        assert_ok(pawl_get(hand->engine, hand->scope, ONE_WORKFLOW, world.ids[i], &instance, &hand->error),
+                  hand->error);
 }
 
 static void make_waiters(int count)
@@ -314,11 +298,11 @@ static void make_waiters(int count)
 static void send_one(int count)
 {
     struct pawl_send_event_options options = PAWL_SEND_EVENT_OPTIONS_INIT;
-    struct hand *hand = &world.hand;
+    struct running *hand = &world.hand;
     options.type = "go";
     options.payload_json = world.payload;
     for (int i = 0; i < count; i++)
-        assert_ok(pawl_send_event(hand->engine, NULL, WORKFLOW, world.ids[i], &options, NULL, &hand->error),
+        assert_ok(pawl_send_event(hand->engine, NULL, ONE_WORKFLOW, world.ids[i], &options, NULL, &hand->error),
                   hand->error);
 }
 
@@ -336,8 +320,8 @@ static void send_together(int count)
     options.payload_json = world.payload;
     gather();
     for (int i = 0; i < count; i++)
-        pawl_send_event_async(world.hand.engine, WORKFLOW, world.ids[i], &options, NULL, &world.errors[i], note_answer,
-                              &world.answered);
+        pawl_send_event_async(world.hand.engine, ONE_WORKFLOW, world.ids[i], &options, NULL, &world.errors[i],
+                              note_answer, &world.answered);
     commit_gathered(count);
 }
 
@@ -351,7 +335,7 @@ static void make_rested(int count)
 {
     create(count);
     tick_with(world.hand.runner, count);
-    hand_advance_ms(&world.hand, 10000);
+    running_advance_ms(&world.hand, 10000);
     assert_ok(pawl_check_schema(world.hand.engine, &world.hand.error), world.hand.error);
 }
 
@@ -375,7 +359,7 @@ static void tick_cold(int count)
 /* As a started runner does, which takes as many as it has room for. */
 static void claim(int count)
 {
-    const struct pw_text workflow = pw_text_of(WORKFLOW);
+    const struct pw_text workflow = pw_text_of(ONE_WORKFLOW);
     struct pw_unit unit;
     pw_unit_init(&unit);
     struct pw_op *op = pw_unit_add(&unit, PW_OP_CLAIM);
@@ -450,7 +434,7 @@ static void claim_jobs(int count)
 {
     static const char *const charge[] = { "charge" };
     struct pawl_claim_options options = PAWL_CLAIM_OPTIONS_INIT;
-    struct hand *hand = &world.hand;
+    struct running *hand = &world.hand;
     size_t found = 0;
     options.functions = charge;
     options.function_count = 1;
@@ -485,26 +469,26 @@ static void complete_jobs_together(int count)
 static void pause_one(int count)
 {
     (void)count;
-    assert_ok(pawl_pause(world.hand.engine, WORKFLOW, world.ids[0], &world.hand.error), world.hand.error);
+    assert_ok(pawl_pause(world.hand.engine, ONE_WORKFLOW, world.ids[0], &world.hand.error), world.hand.error);
 }
 
 static void terminate_one(int count)
 {
     (void)count;
-    assert_ok(pawl_terminate(world.hand.engine, WORKFLOW, world.ids[0], &world.hand.error), world.hand.error);
+    assert_ok(pawl_terminate(world.hand.engine, ONE_WORKFLOW, world.ids[0], &world.hand.error), world.hand.error);
 }
 
 static void restart_one(int count)
 {
     (void)count;
-    assert_ok(pawl_restart(world.hand.engine, WORKFLOW, world.ids[0], &world.hand.error), world.hand.error);
+    assert_ok(pawl_restart(world.hand.engine, ONE_WORKFLOW, world.ids[0], &world.hand.error), world.hand.error);
 }
 
 static void control_together(enum pawl_control control, int count)
 {
     gather();
     for (int i = 0; i < count; i++)
-        pawl_control_async(world.hand.engine, control, WORKFLOW, world.ids[i], &world.errors[i], note_answer,
+        pawl_control_async(world.hand.engine, control, ONE_WORKFLOW, world.ids[i], &world.errors[i], note_answer,
                            &world.answered);
     commit_gathered(count);
 }

@@ -2,9 +2,6 @@
  * answers and demands. */
 #include "testing/testing_kit.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "commit/commit.h"
 #include "engine/engine.h"
 
@@ -94,9 +91,8 @@ static struct pawl_stats stats_of(struct kit *kit)
 
 /* ---- Figures ------------------------------------------------------------------------------------------------------- */
 
-static void children_are_runs_and_jobs_are_not(void **state)
+TEST_OF(kit, children_are_runs_and_jobs_are_not)
 {
-    struct kit *kit = *state;
     kit_create(kit, "awaiting", "p");
     struct pw_fence done = create(kit, "single", "done", child_of_1);
     struct pw_fence job = create(kit, "@print", "j1", job_of_1), failed = create(kit, "@print", "j2", job_of_1);
@@ -114,9 +110,8 @@ static void children_are_runs_and_jobs_are_not(void **state)
     assert_int_equal(stats_of(kit).runs_complete, 1);
 }
 
-static void answers_are_no_events_that_somebody_sent(void **state)
+TEST_OF(kit, answers_are_no_events_that_somebody_sent)
 {
-    struct kit *kit = *state;
     struct pw_unit unit;
     kit_create(kit, "awaiting", "p");
     pw_unit_init(&unit);
@@ -134,9 +129,8 @@ static void note(void *user)
     ++*(int *)user;
 }
 
-static void watches_hear_of_answers_demands_and_ends_and_not_of_what_did_nothing(void **state)
+TEST_OF(kit, watches_hear_of_answers_demands_and_ends_and_not_of_what_did_nothing)
 {
-    struct kit *kit = *state;
     int told = 0;
     kit_create(kit, "awaiting", "p");
     struct pw_fence child = create(kit, "single", "c", child_of_1);
@@ -160,9 +154,8 @@ static void watches_hear_of_answers_demands_and_ends_and_not_of_what_did_nothing
 
 /* ---- The trace ----------------------------------------------------------------------------------------------------- */
 
-static void the_trace_tells_of_answers_demands_and_ends(void **state)
+TEST_OF(kit, the_trace_tells_of_answers_demands_and_ends)
 {
-    struct kit *kit = *state;
     kit_create(kit, "awaiting", "p");
     kit_run(kit);
     struct pw_fence child = create(kit, "single", "c", child_of_1);
@@ -184,15 +177,4 @@ static void the_trace_tells_of_answers_demands_and_ends(void **state)
     kit_traced(kit, "commit end awaiting/p -> ok\n");
     kit_traced(kit, "commit end awaiting/p has ended -> ok\n");
     kit_traced(kit, "commit answer \"$single/d\" to nobody -> ok\n");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(children_are_runs_and_jobs_are_not),
-        TEST(answers_are_no_events_that_somebody_sent),
-        TEST(watches_hear_of_answers_demands_and_ends_and_not_of_what_did_nothing),
-        TEST(the_trace_tells_of_answers_demands_and_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting running_setting = { set_up, tear_down, 0 };
+
 /* `status` is as expected, and the error says the same, with this word in its text.  Clears the error. */
 static void refused(struct running *running, pawl_status status, pawl_status expected, const char *word)
 {
@@ -30,25 +32,20 @@ static void refused(struct running *running, pawl_status status, pawl_status exp
     running->error = (struct pawl_error){ PAWL_OK, "" };
 }
 
-static pawl_status do_nothing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(do_nothing)
 {
-    (void)run;
-    (void)params;
-    (void)out_result;
     return PAWL_OK;
 }
 
 /* ---- The engine ------------------------------------------------------------------------------------------------------ */
 
-static void the_library_knows_its_version(void **state)
+TEST_OF(running, the_library_knows_its_version)
 {
-    (void)state;
     assert_string_equal(pawl_version(), PAWL_VERSION);
 }
 
-static void an_engine_needs_a_place_for_itself_and_options_of_this_header(void **state)
+TEST_OF(running, an_engine_needs_a_place_for_itself_and_options_of_this_header)
 {
-    struct running *running = *state;
     struct pawl_options options = PAWL_OPTIONS_INIT;
     pawl_engine *engine = NULL;
 
@@ -63,9 +60,8 @@ static void an_engine_needs_a_place_for_itself_and_options_of_this_header(void *
     pawl_close(NULL);
 }
 
-static void a_definition_needs_an_engine_a_name_and_the_tags_it_counts(void **state)
+TEST_OF(running, a_definition_needs_an_engine_a_name_and_the_tags_it_counts)
 {
-    struct running *running = *state;
     struct pawl_definition definition = { .struct_size = sizeof definition, .name = "w" };
 
     refused(running, pawl_define(NULL, &definition, &running->error), PAWL_INVALID, "engine");
@@ -97,9 +93,8 @@ static void draw_badly_first(void *user, void *bytes, size_t size)
     memcpy(bytes, &drawn, sizeof drawn);
 }
 
-static void an_owner_is_drawn_again_until_its_byte_can_be_locked(void **state)
+TEST_OF(running, an_owner_is_drawn_again_until_its_byte_can_be_locked)
 {
-    struct running *running = *state;
     int draws = 0;
     struct pawl_random chance = running->engine->random;
     running->engine->random = (struct pawl_random){ draw_badly_first, &draws };
@@ -113,7 +108,7 @@ static void an_owner_is_drawn_again_until_its_byte_can_be_locked(void **state)
 
 /* ---- Policies --------------------------------------------------------------------------------------------------------- */
 
-static void a_policy_out_of_range_is_told_what_it_may_be(void **state)
+TEST_OF(running, a_policy_out_of_range_is_told_what_it_may_be)
 {
     static const struct {
         struct pawl_policy policy;
@@ -130,7 +125,6 @@ static void a_policy_out_of_range_is_told_what_it_may_be(void **state)
         PAWL_RETRIES_UNLIMITED, PW_DELAY_MS_MAX, PAWL_BACKOFF_EXPONENTIAL, PW_DELAY_MS_MAX, NULL, NULL
     };
     struct pawl_policy policy;
-    (void)state;
 
     for (size_t i = 0; i < LENGTH(wrong); i++) {
         const char *text = pawl_policy_wrong(&wrong[i].policy);
@@ -145,9 +139,8 @@ static void a_policy_out_of_range_is_told_what_it_may_be(void **state)
 
 /* ---- Registering -------------------------------------------------------------------------------------------------------- */
 
-static void a_workflow_needs_an_engine_a_function_and_sensible_step_options(void **state)
+TEST_OF(running, a_workflow_needs_an_engine_a_function_and_sensible_step_options)
 {
-    struct running *running = *state;
     const struct pawl_step_options endless = { .timeout = "400 days" };
     struct pawl_workflow workflow = { .name = "w", .run = do_nothing, .steps = &endless };
 
@@ -158,9 +151,8 @@ static void a_workflow_needs_an_engine_a_function_and_sensible_step_options(void
     refused(running, pawl_register(running->engine, &workflow, &running->error), PAWL_INVALID, "\"\": the timeout");
 }
 
-static void a_module_of_another_version_or_of_larger_workflows_is_refused(void **state)
+TEST_OF(running, a_module_of_another_version_or_of_larger_workflows_is_refused)
 {
-    struct running *running = *state;
     const struct pawl_workflow workflows[] = { { .name = "w", .run = do_nothing } };
     struct pawl_module module = { PAWL_MODULE_VERSION, sizeof workflows[0], 1, workflows, NULL };
 
@@ -183,9 +175,8 @@ static void a_module_of_another_version_or_of_larger_workflows_is_refused(void *
 
 /* ---- Runners -------------------------------------------------------------------------------------------------------------- */
 
-static void a_runner_needs_an_engine_a_place_for_itself_and_options_in_range(void **state)
+TEST_OF(running, a_runner_needs_an_engine_a_place_for_itself_and_options_in_range)
 {
-    struct running *running = *state;
     static const struct pawl_runner_options wrong[] = {
         { .workers = -1 },
         { .workers = PW_WORKERS_MAX + 1 },
@@ -212,9 +203,8 @@ static void a_runner_needs_an_engine_a_place_for_itself_and_options_in_range(voi
     assert_null(runner);
 }
 
-static void a_runner_takes_at_least_one_run_for_each_worker(void **state)
+TEST_OF(running, a_runner_takes_at_least_one_run_for_each_worker)
 {
-    struct running *running = *state;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     options.workers = 3;
     options.in_flight_max = 1;
@@ -230,9 +220,8 @@ static void a_runner_takes_at_least_one_run_for_each_worker(void **state)
     assert_true(running_await_all(running, "w"));
 }
 
-static void no_runner_is_an_error_not_a_crash(void **state)
+TEST_OF(running, no_runner_is_an_error_not_a_crash)
 {
-    struct running *running = *state;
     struct pawl_runner_stats stats = { .turns = 1 };
     pawl_turn *turn = NULL;
     pawl_runner *runner;
@@ -261,9 +250,8 @@ static void no_runner_is_an_error_not_a_crash(void **state)
 }
 
 /* As pawl_close() promises. */
-static void a_runner_whose_engine_is_closed_can_only_be_closed(void **state)
+TEST_OF(running, a_runner_whose_engine_is_closed_can_only_be_closed)
 {
-    struct running *running = *state;
     struct pawl_runner_stats stats;
     pawl_turn *turn = NULL;
     int64_t at_ms;
@@ -295,9 +283,8 @@ static void a_runner_whose_engine_is_closed_can_only_be_closed(void **state)
 
 /* ---- Values ------------------------------------------------------------------------------------------------------------ */
 
-static void a_value_is_parsed_from_a_text_into_a_scope(void **state)
+TEST_OF(running, a_value_is_parsed_from_a_text_into_a_scope)
 {
-    struct running *running = *state;
     pawl_value *value = NULL;
     const char *text;
     size_t size;
@@ -312,24 +299,4 @@ static void a_value_is_parsed_from_a_text_into_a_scope(void **state)
     assert_null(pawl_scope_format(NULL, "%d", 1));
 
     assert_null(value);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(the_library_knows_its_version),
-        TEST(an_engine_needs_a_place_for_itself_and_options_of_this_header),
-        TEST(a_definition_needs_an_engine_a_name_and_the_tags_it_counts),
-        TEST(an_owner_is_drawn_again_until_its_byte_can_be_locked),
-        TEST(a_policy_out_of_range_is_told_what_it_may_be),
-        TEST(a_workflow_needs_an_engine_a_function_and_sensible_step_options),
-        TEST(a_module_of_another_version_or_of_larger_workflows_is_refused),
-        TEST(a_runner_needs_an_engine_a_place_for_itself_and_options_in_range),
-        TEST(a_runner_takes_at_least_one_run_for_each_worker),
-        TEST(no_runner_is_an_error_not_a_crash),
-        TEST(a_runner_whose_engine_is_closed_can_only_be_closed),
-        TEST(a_value_is_parsed_from_a_text_into_a_scope),
-    };
-    return cmocka_run_group_tests_name("misuse", tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ static pawl_status open_url(const char *url, pawl_engine **out_engine, struct pa
     return pawl_open(&options, out_engine, error);
 }
 
-static void a_list_of_urls_is_refused_with_the_reason(void **state)
+TEST(a_list_of_urls_is_refused_with_the_reason)
 {
     static const char *const lists[] = {
         "sqlite::memory: sqlite::memory:",
@@ -25,7 +25,6 @@ static void a_list_of_urls_is_refused_with_the_reason(void **state)
         "sqlite:a.db,sqlite:b.db",
         "postgres://ada:sesame@one/pawl; postgres://ada:sesame@two/pawl",
     };
-    (void)state;
     for (size_t i = 0; i < LENGTH(lists); i++) {
         struct pawl_error error = { PAWL_OK, "" };
         pawl_engine *engine = NULL;
@@ -38,9 +37,8 @@ static void a_list_of_urls_is_refused_with_the_reason(void **state)
     assert_int_equal(access("a.db", F_OK), -1); /* nothing was opened */
 }
 
-static void a_path_may_have_white_space_in_it(void **state)
+TEST_IN(on_file, fixture, a_path_may_have_white_space_in_it)
 {
-    const struct fixture *fixture = *state;
     struct pawl_error error = { PAWL_OK, "" };
     pawl_engine *engine = NULL;
     char url[256], path[192];
@@ -52,16 +50,14 @@ static void a_path_may_have_white_space_in_it(void **state)
     remove_database(path);
 }
 
-static pawl_status never_called(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(never_called)
 {
-    (void)params;
     return pawl_return(run, out_result, "i", 1);
 }
 
 /* In earlier versions one store could be made of several databases.  Each was marked with its place among them. */
-static void a_database_that_was_one_of_several_opens_alone_and_says_so(void **state)
+TEST_IN(on_databases, fixture, a_database_that_was_one_of_several_opens_alone_and_says_so)
 {
-    struct fixture *fixture = *state;
     struct pawl_error error = { PAWL_OK, "" };
     pawl_engine *engine = NULL;
     pawl_scope *scope = pawl_scope_new();
@@ -83,27 +79,7 @@ static void a_database_that_was_one_of_several_opens_alone_and_says_so(void **st
     pawl_scope_free(scope);
 }
 
-static void no_engine_has_no_warning(void **state)
+TEST(no_engine_has_no_warning)
 {
-    (void)state;
     assert_null(pawl_store_warning(NULL));
 }
-
-/* clang-format off */
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_list_of_urls_is_refused_with_the_reason),
-        cmocka_unit_test(no_engine_has_no_warning),
-        ON_FILE(a_path_may_have_white_space_in_it)
-        ON_FILE(a_database_that_was_one_of_several_opens_alone_and_says_so)
-    };
-    const struct CMUnitTest on_postgres[] = {
-        ON_POSTGRES(a_database_that_was_one_of_several_opens_alone_and_says_so)
-    };
-    int failed = cmocka_run_group_tests_name("open", tests, NULL, NULL);
-    if (store_count() > STORE_IN_POSTGRES)
-        failed += cmocka_run_group_tests_name("open, in PostgreSQL", on_postgres, NULL, NULL);
-    return failed;
-}
-/* clang-format on */

@@ -4,11 +4,8 @@
 
 #include "pawl/hooks.h"
 
-static pawl_status no_steps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(no_steps)
 {
-    (void)run;
-    (void)params;
-    (void)out_result;
     return PAWL_OK;
 }
 
@@ -20,26 +17,20 @@ static void raise_version(const struct store_place *place, int by)
 
 /* ---- With simulated time -------------------------------------------------------------------------------------------- */
 
-static int64_t hand_clock(void *user)
-{
-    return atomic_load(&((struct hand *)user)->now_ms);
-}
-
-static pawl_status try_open(struct hand *hand, pawl_engine **out_engine)
+static pawl_status try_open(struct running *hand, pawl_engine **out_engine)
 {
     struct pawl_options options = PAWL_OPTIONS_INIT;
     options.store_url = hand->place.url;
-    options.clock = (struct pawl_clock){ .now_ms = hand_clock, .user = hand };
+    options.clock = (struct pawl_clock){ .now_ms = running_stopped_ms, .user = hand };
     return pawl_open(&options, out_engine, &hand->error);
 }
 
 static int set_up(void **state)
 {
-    struct hand *hand = calloc(1, sizeof *hand);
+    struct running *hand = calloc(1, sizeof *hand);
     const struct pawl_definition polled = { .struct_size = sizeof polled, .name = "polled" };
     const struct pawl_workflow ticked = { .name = "ticked", .run = no_steps };
     assert_non_null(hand);
-    atomic_init(&hand->now_ms, START_MS);
     store_place_make(&hand->place, store_asked_for(STORE_IN_FILE));
     assert_ok(try_open(hand, &hand->engine), hand->error);
     assert_ok(pawl_define(hand->engine, &polled, &hand->error), hand->error);
@@ -52,7 +43,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    struct hand *hand = *state;
+    struct running *hand = *state;
     pawl_runner_close(hand->runner);
     pawl_close(hand->engine);
     pawl_scope_free(hand->scope);
@@ -60,6 +51,8 @@ static int tear_down(void **state)
     free(hand);
     return 0;
 }
+
+static const struct test_setting with_newer_schema = { set_up, tear_down, 0 };
 
 static int64_t newer_schema(pawl_runner *runner)
 {
@@ -69,7 +62,7 @@ static int64_t newer_schema(pawl_runner *runner)
 }
 
 /* Every way to take work says so, with both versions. */
-static void assert_takes_nothing(struct hand *hand, int64_t version)
+static void assert_takes_nothing(struct running *hand, int64_t version)
 {
     static const char *const functions[] = { "charge" };
     struct pawl_claim_options claim = PAWL_CLAIM_OPTIONS_INIT;
@@ -94,29 +87,29 @@ static void assert_takes_nothing(struct hand *hand, int64_t version)
     assert_int_equal(newer_schema(hand->runner), version);
 }
 
-static void a_runner_that_finds_a_newer_schema_takes_nothing_and_finishes_what_it_holds(void **state)
+TEST_WITH(with_newer_schema, struct running *hand,
+          a_runner_that_finds_a_newer_schema_takes_nothing_and_finishes_what_it_holds)
 {
-    struct hand *hand = *state;
     pawl_engine *other = NULL;
     int64_t version = store_place_number(&hand->place, "SELECT version FROM workflow_schema");
-    hand_create(hand, "held");
-    hand_create(hand, "due");
+    running_create(hand, "polled", "held");
+    running_create(hand, "polled", "due");
     pawl_turn *held = hand_poll(hand);
     assert_int_equal(newer_schema(hand->runner), 0);
 
     raise_version(&hand->place, +1);
-    hand_advance_ms(hand, 1000);
+    running_advance_ms(hand, 1000);
 
     assert_takes_nothing(hand, version + 1);
     assert_int_equal(try_open(hand, &other), PAWL_STORE_TOO_NEW); /* as ever */
     run_step(pawl_turn_lane(held), "1", "7");
     hand_finish(hand, held, "8");
-    assert_int_equal(hand_get(hand, "held").status, PAWL_COMPLETE);
-    hand_create_of(hand, "ticked", "new", NULL); /* is kept for whoever takes it */
-    assert_int_equal(hand_get(hand, "due").phase, PAWL_PHASE_QUEUED);
+    assert_int_equal(running_get(hand, "polled", "held").status, PAWL_COMPLETE);
+    running_create_with(hand, "ticked", "new", NULL); /* is kept for whoever takes it */
+    assert_int_equal(running_get(hand, "polled", "due").phase, PAWL_PHASE_QUEUED);
 
     raise_version(&hand->place, -1);
-    hand_advance_ms(hand, 1000);
+    running_advance_ms(hand, 1000);
     int64_t processed = 0;
     assert_ok(pawl_runner_tick(hand->runner, 0, 0, &processed, &hand->error), hand->error);
     assert_int_equal(processed, 1);
@@ -124,15 +117,14 @@ static void a_runner_that_finds_a_newer_schema_takes_nothing_and_finishes_what_i
     assert_ok(pawl_check_schema(hand->engine, &hand->error), hand->error);
 }
 
-static void the_version_is_read_at_most_once_a_second(void **state)
+TEST_WITH(with_newer_schema, struct running *hand, the_version_is_read_at_most_once_a_second)
 {
-    struct hand *hand = *state;
-    hand_advance_ms(hand, 1000);
+    running_advance_ms(hand, 1000);
     assert_ok(pawl_runner_tick(hand->runner, 0, 0, NULL, &hand->error), hand->error);
     raise_version(&hand->place, +1);
-    hand_advance_ms(hand, 999);
+    running_advance_ms(hand, 999);
     assert_ok(pawl_runner_tick(hand->runner, 0, 0, NULL, &hand->error), hand->error);
-    hand_advance_ms(hand, 1);
+    running_advance_ms(hand, 1);
     assert_int_equal(pawl_runner_tick(hand->runner, 0, 0, NULL, &hand->error), PAWL_STORE_TOO_NEW);
     raise_version(&hand->place, -1);
 }
@@ -141,18 +133,13 @@ static void the_version_is_read_at_most_once_a_second(void **state)
 
 static struct gate gate;
 
-static pawl_status wait_at_gate(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(wait_at_gate)
 {
-    (void)step;
-    (void)input;
-    (void)out_result;
     return gate_pass(&gate) ? PAWL_OK : PAWL_FAILED;
 }
 
-static pawl_status pass_gate(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(pass_gate)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_do(run, "gate", NULL, wait_at_gate, NULL, NULL));
     return pawl_do(run, "more", NULL, wait_at_gate, NULL, NULL);
 }
@@ -166,10 +153,9 @@ static void await_newer_schema(pawl_runner *runner, bool is_newer)
     }
 }
 
-static void a_started_runner_finds_a_newer_schema_by_itself(void **state)
+TEST(a_started_runner_finds_a_newer_schema_by_itself)
 {
     struct running running;
-    (void)state;
     gate_init(&gate);
     running_open(&running, true);
     struct store_place place = database_place(running.path);
@@ -192,15 +178,4 @@ static void a_started_runner_finds_a_newer_schema_by_itself(void **state)
     assert_int_equal(newer_schema(running.runner), 0);
     running_close(&running);
     gate_clear(&gate);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_runner_that_finds_a_newer_schema_takes_nothing_and_finishes_what_it_holds,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_version_is_read_at_most_once_a_second, set_up, tear_down),
-        cmocka_unit_test(a_started_runner_finds_a_newer_schema_by_itself),
-    };
-    return cmocka_run_group_tests_name("newer schema", tests, NULL, NULL);
 }

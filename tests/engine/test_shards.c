@@ -1,13 +1,6 @@
 /* test_shards.c - which shard an instance is in, and which runner owns it (F5). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
 #include "engine/shards.h"
+#include "kit/test.h"
 
 enum { RUNNERS_MAX = 50, IDS = 20000 };
 
@@ -19,9 +12,8 @@ static int shard(const char *workflow, const char *id)
 }
 
 /* The numbers are in databases. */
-static void the_shard_of_an_instance_never_changes(void **state)
+TEST(the_shard_of_an_instance_never_changes)
 {
-    (void)state;
     assert_int_equal(shard("order", "a"), 210);
     assert_int_equal(shard("order", "order-1"), 34);
     assert_int_equal(shard("refund", "order-1"), 14);
@@ -31,10 +23,9 @@ static void the_shard_of_an_instance_never_changes(void **state)
     assert_int_equal(pw_shard_of((struct pw_text){ NULL, 0 }, (struct pw_text){ NULL, 0 }), 210);
 }
 
-static void ids_that_differ_little_are_spread_over_all_shards(void **state)
+TEST(ids_that_differ_little_are_spread_over_all_shards)
 {
     int counts[PW_SHARD_COUNT] = { 0 };
-    (void)state;
     for (int i = 0; i < IDS; i++) {
         char id[24];
         (void)snprintf(id, sizeof id, "order-%d", i);
@@ -55,11 +46,10 @@ static void make_runners(struct pw_runner_row *runners, size_t count)
                                              .is_sharing = true };
 }
 
-static void each_shard_has_one_owner_and_owners_have_about_as_many(void **state)
+TEST(each_shard_has_one_owner_and_owners_have_about_as_many)
 {
     struct pw_runner_row runners[RUNNERS_MAX];
     size_t owners[PW_SHARD_COUNT];
-    (void)state;
     make_runners(runners, RUNNERS_MAX);
     for (size_t count = 1; count <= RUNNERS_MAX; count++) {
         size_t owned[RUNNERS_MAX] = { 0 }, mean = PW_SHARD_COUNT / count;
@@ -73,11 +63,10 @@ static void each_shard_has_one_owner_and_owners_have_about_as_many(void **state)
     }
 }
 
-static void only_the_shards_of_a_runner_that_goes_move(void **state)
+TEST(only_the_shards_of_a_runner_that_goes_move)
 {
     struct pw_runner_row runners[RUNNERS_MAX];
     size_t before[PW_SHARD_COUNT], after[PW_SHARD_COUNT];
-    (void)state;
     for (size_t count = 2; count <= RUNNERS_MAX; count += 6) {
         for (size_t gone = 0; gone < count; gone++) {
             make_runners(runners, count);
@@ -93,11 +82,10 @@ static void only_the_shards_of_a_runner_that_goes_move(void **state)
 }
 
 /* Whatever the order in which a runner reads the others. */
-static void all_come_to_the_same_answer(void **state)
+TEST(all_come_to_the_same_answer)
 {
     struct pw_runner_row runners[7], reversed[7];
     size_t one[PW_SHARD_COUNT], other[PW_SHARD_COUNT];
-    (void)state;
     make_runners(runners, 7);
     for (size_t i = 0; i < 7; i++)
         reversed[i] = runners[6 - i];
@@ -108,11 +96,10 @@ static void all_come_to_the_same_answer(void **state)
 }
 
 /* A17: a fleet may be deployed piece by piece. */
-static void only_runners_that_have_the_workflow_own_its_shards(void **state)
+TEST(only_runners_that_have_the_workflow_own_its_shards)
 {
     struct pw_runner_row runners[4];
     size_t owners[PW_SHARD_COUNT];
-    (void)state;
     make_runners(runners, 4);
     runners[0].workflows = pw_text_of("order");
     runners[1].workflows = pw_text_of("orders reorder");
@@ -126,17 +113,4 @@ static void only_runners_that_have_the_workflow_own_its_shards(void **state)
     pw_shard_owners(runners, 4, pw_text_of("refund"), owners);
     assert_int_equal(owners[255], 4);
     assert_false(pw_runner_shares(&runners[2], pw_text_of("")));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_shard_of_an_instance_never_changes),
-        cmocka_unit_test(ids_that_differ_little_are_spread_over_all_shards),
-        cmocka_unit_test(each_shard_has_one_owner_and_owners_have_about_as_many),
-        cmocka_unit_test(only_the_shards_of_a_runner_that_goes_move),
-        cmocka_unit_test(all_come_to_the_same_answer),
-        cmocka_unit_test(only_runners_that_have_the_workflow_own_its_shards),
-    };
-    return cmocka_run_group_tests_name("shards", tests, NULL, NULL);
 }

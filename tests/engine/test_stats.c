@@ -1,8 +1,6 @@
 /* test_stats.c - the figures: what the engine counts of what it committed, and what it finds in the store. */
 #include "kit/contract_world.h"
 
-#include <string.h>
-
 #include "engine/stats.h"
 #include "pawl/hooks.h"
 
@@ -38,23 +36,21 @@ static size_t class_of(struct pawl_distribution distribution)
     return found;
 }
 
-static pawl_status run_at_once(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_at_once)
 {
     (void)run, (void)params, (void)out_result;
     return PAWL_OK;
 }
 
-static pawl_status run_sleeping(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_sleeping)
 {
-    (void)params, (void)out_result;
     return pawl_sleep(run, "nap", "1 hour");
 }
 
-static pawl_status run_failing_once_each(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_failing_once_each)
 {
     static const struct pawl_step_options once = { .retries = PAWL_NO_RETRIES };
     static const struct pawl_step_options twice = { .retries = 1, .delay = "1 s" };
-    (void)params;
     pawl_status status = pawl_do(run, "good", NULL, contract_body_ok, NULL, out_result);
     if (status == PAWL_OK)
         status = pawl_do(run, "bad at once", &once, contract_body_fails, NULL, out_result);
@@ -65,9 +61,8 @@ static pawl_status run_failing_once_each(pawl_run *run, const pawl_value *params
 
 /* ---- Runs ------------------------------------------------------------------------------------------------------- */
 
-static void created_and_restarted_runs_are_counted_and_refused_ones_are_not(void **state)
+TEST_OF(contract, created_and_restarted_runs_are_counted_and_refused_ones_are_not)
 {
-    struct contract *contract = *state;
     const struct pawl_batch_item items[] = { { "i", NULL }, { "j", NULL }, { "k", NULL } };
     struct pawl_instance *instances;
     size_t count;
@@ -85,10 +80,8 @@ static void created_and_restarted_runs_are_counted_and_refused_ones_are_not(void
     assert_int_equal(stats_of(contract).runs_created, 4);
 }
 
-static void runs_are_counted_by_how_they_ended(void **state)
+TEST_OF(contract, runs_are_counted_by_how_they_ended)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_at_once, NULL);
     assert_int_equal(stats_of(contract).runs_complete, 1);
 
@@ -106,9 +99,8 @@ static void runs_are_counted_by_how_they_ended(void **state)
     assert_int_equal(stats.runs_created, 3);
 }
 
-static void a_run_lasts_from_its_first_turn_to_its_end(void **state)
+TEST_OF(contract, a_run_lasts_from_its_first_turn_to_its_end)
 {
-    struct contract *contract = *state;
     contract_create(contract, run_sleeping, NULL);
     contract_jump(contract, 5 * MINUTE_MS); /* nobody has begun it */
     contract_idle(contract);
@@ -122,9 +114,8 @@ static void a_run_lasts_from_its_first_turn_to_its_end(void **state)
     assert_true(seconds.limits[class_of(seconds)] == 3600);
 }
 
-static void a_run_that_never_began_has_lasted_no_time_at_all(void **state)
+TEST_OF(contract, a_run_that_never_began_has_lasted_no_time_at_all)
 {
-    struct contract *contract = *state;
     contract_create(contract, run_sleeping, NULL);
     contract_jump(contract, HOUR_MS);
 
@@ -136,10 +127,8 @@ static void a_run_that_never_began_has_lasted_no_time_at_all(void **state)
 
 /* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
-static void steps_attempts_and_bodies_are_counted(void **state)
+TEST_OF(contract, steps_attempts_and_bodies_are_counted)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_failing_once_each, NULL);
     contract_advance(contract, "1 minute");
 
@@ -152,10 +141,8 @@ static void steps_attempts_and_bodies_are_counted(void **state)
     assert_int_equal(contract->bodies, 4);
 }
 
-static void a_sleep_is_a_step_when_it_is_over_and_no_attempt(void **state)
+TEST_OF(contract, a_sleep_is_a_step_when_it_is_over_and_no_attempt)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_sleeping, NULL);
     assert_int_equal(stats_of(contract).steps_completed, 0);
     contract_advance(contract, "1 hour");
@@ -165,9 +152,8 @@ static void a_sleep_is_a_step_when_it_is_over_and_no_attempt(void **state)
     assert_int_equal(total_of(stats_of(contract).body_seconds), 0);
 }
 
-static void an_event_is_counted_once_however_often_it_is_sent(void **state)
+TEST_OF(contract, an_event_is_counted_once_however_often_it_is_sent)
 {
-    struct contract *contract = *state;
     contract_create(contract, run_sleeping, NULL);
 
     contract_send(contract, "go", NULL);
@@ -178,25 +164,21 @@ static void an_event_is_counted_once_however_often_it_is_sent(void **state)
 }
 
 /* A body during which the run is taken away from its turn. */
-static pawl_status body_that_restarts(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_that_restarts)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input, (void)out_result;
     if (contract->bodies++ > 0)
         return PAWL_OK;
     return pawl_restart(contract->engine, "w", "i", NULL);
 }
 
-static pawl_status run_losing_its_lease(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_losing_its_lease)
 {
-    (void)params;
     return pawl_do(run, "x", NULL, body_that_restarts, NULL, out_result);
 }
 
-static void a_turn_that_lost_its_lease_is_counted(void **state)
+TEST_OF(contract, a_turn_that_lost_its_lease_is_counted)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_losing_its_lease, NULL);
 
     struct pawl_stats stats = stats_of(contract);
@@ -209,10 +191,8 @@ static void a_turn_that_lost_its_lease_is_counted(void **state)
 
 /* ---- Commits ----------------------------------------------------------------------------------------------------- */
 
-static void commits_are_counted_with_their_units_and_their_time(void **state)
+TEST_OF(contract, commits_are_counted_with_their_units_and_their_time)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_sleeping, NULL);
     contract_advance(contract, "1 hour");
 
@@ -228,11 +208,10 @@ static void commits_are_counted_with_their_units_and_their_time(void **state)
     assert_true(stats.commit_seconds.sum > 0);
 }
 
-static void of_a_failed_commit_and_of_a_refused_unit_nothing_is_counted(void **state)
+TEST_OF(contract, of_a_failed_commit_and_of_a_refused_unit_nothing_is_counted)
 {
     struct pw_stats stats = { 0 };
     struct pw_unit good, refused, *units[] = { &good, &refused };
-    (void)state;
     pw_unit_init(&good);
     pw_unit_init(&refused);
     assert_non_null(pw_unit_tell(&good, PW_EFFECT_EVENT, 1, 1));
@@ -252,9 +231,8 @@ static void of_a_failed_commit_and_of_a_refused_unit_nothing_is_counted(void **s
     pw_unit_clear(&refused);
 }
 
-static void a_class_holds_what_is_at_most_its_limit(void **state)
+TEST_OF(contract, a_class_holds_what_is_at_most_its_limit)
 {
-    struct contract *contract = *state;
     struct pawl_distribution classes = stats_of(contract).body_seconds;
     size_t last = classes.class_count - 1;
     assert_true(last > 2 && classes.class_count <= PAWL_CLASSES_MAX);
@@ -268,9 +246,8 @@ static void a_class_holds_what_is_at_most_its_limit(void **state)
     }
 }
 
-static void a_caller_gets_as_much_as_its_header_knew(void **state)
+TEST_OF(contract, a_caller_gets_as_much_as_its_header_knew)
 {
-    struct contract *contract = *state;
     struct {
         struct pawl_stats known;
         int64_t unknown;
@@ -292,9 +269,8 @@ static void a_caller_gets_as_much_as_its_header_knew(void **state)
 
 /* ---- The backlog --------------------------------------------------------------------------------------------------- */
 
-static void the_backlog_counts_unfinished_instances_by_status_over_all_workflows(void **state)
+TEST_OF(contract, the_backlog_counts_unfinished_instances_by_status_over_all_workflows)
 {
-    struct contract *contract = *state;
     contract_register(contract, "other", run_sleeping);
     contract_start(contract, run_sleeping, NULL);
     for (int i = 0; i < 2; i++)
@@ -314,9 +290,8 @@ static void the_backlog_counts_unfinished_instances_by_status_over_all_workflows
     assert_int_equal(backlog.oldest_due_at_ms, contract_now(contract));
 }
 
-static void what_is_due_and_since_when_is_in_the_backlog(void **state)
+TEST_OF(contract, what_is_due_and_since_when_is_in_the_backlog)
 {
-    struct contract *contract = *state;
     int64_t start_ms = contract_now(contract);
     assert_int_equal(backlog_of(contract).due, 0);
     assert_int_equal(backlog_of(contract).oldest_due_at_ms, 0);
@@ -334,9 +309,8 @@ static void what_is_due_and_since_when_is_in_the_backlog(void **state)
 }
 
 /* C1: a processing task with an expired lease is claimable; it is due since then. */
-static void a_dead_runners_task_is_due_when_its_lease_has_expired(void **state)
+TEST_OF(contract, a_dead_runners_task_is_due_when_its_lease_has_expired)
 {
-    struct contract *contract = *state;
     const struct pawl_definition polled = { .struct_size = sizeof polled, .name = "polled" };
     pawl_runner *runner = pawl_world_runner(contract->world);
     pawl_turn *turn = NULL;
@@ -364,9 +338,8 @@ static pawl_status refuse_what_is_enqueued(const struct pawl_delivery *delivery,
     return delivery->event == PAWL_HOOK_ENQUEUED ? PAWL_NON_RETRYABLE : PAWL_FAILED;
 }
 
-static void deliveries_that_wait_and_those_that_failed_are_in_the_backlog(void **state)
+TEST_OF(contract, deliveries_that_wait_and_those_that_failed_are_in_the_backlog)
 {
-    struct contract *contract = *state;
     struct pawl_hook hook = PAWL_HOOK_INIT;
     hook.name = "billing";
     hook.events = PAWL_HOOK_ENQUEUED | PAWL_HOOK_FINISHED;
@@ -383,35 +356,10 @@ static void deliveries_that_wait_and_those_that_failed_are_in_the_backlog(void *
     assert_int_equal(backlog_of(contract).deliveries_failed, 1);
 }
 
-static void a_backlog_without_its_size_is_refused(void **state)
+TEST_OF(contract, a_backlog_without_its_size_is_refused)
 {
-    struct contract *contract = *state;
     struct pawl_backlog backlog = { 0 };
     assert_status(pawl_backlog_read(contract->engine, &backlog, &contract->error), PAWL_INVALID);
     assert_says(contract->error.text, "struct_size");
     assert_status(pawl_backlog_read(contract->engine, NULL, &contract->error), PAWL_INVALID);
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(created_and_restarted_runs_are_counted_and_refused_ones_are_not),
-        CONTRACT_TEST(runs_are_counted_by_how_they_ended),
-        CONTRACT_TEST(a_run_lasts_from_its_first_turn_to_its_end),
-        CONTRACT_TEST(a_run_that_never_began_has_lasted_no_time_at_all),
-        CONTRACT_TEST(steps_attempts_and_bodies_are_counted),
-        CONTRACT_TEST(a_sleep_is_a_step_when_it_is_over_and_no_attempt),
-        CONTRACT_TEST(an_event_is_counted_once_however_often_it_is_sent),
-        CONTRACT_TEST(a_turn_that_lost_its_lease_is_counted),
-        CONTRACT_TEST(commits_are_counted_with_their_units_and_their_time),
-        CONTRACT_TEST(of_a_failed_commit_and_of_a_refused_unit_nothing_is_counted),
-        CONTRACT_TEST(a_class_holds_what_is_at_most_its_limit),
-        CONTRACT_TEST(a_caller_gets_as_much_as_its_header_knew),
-        CONTRACT_TEST(the_backlog_counts_unfinished_instances_by_status_over_all_workflows),
-        CONTRACT_TEST(what_is_due_and_since_when_is_in_the_backlog),
-        CONTRACT_TEST(a_dead_runners_task_is_due_when_its_lease_has_expired),
-        CONTRACT_TEST(deliveries_that_wait_and_those_that_failed_are_in_the_backlog),
-        CONTRACT_TEST(a_backlog_without_its_size_is_refused),
-    };
-    return contract_run_tests("stats", tests, sizeof tests / sizeof tests[0]);
 }

@@ -51,6 +51,8 @@ static int tear_down_fake(void **state)
     return 0;
 }
 
+static const struct test_setting fake_setting = { set_up_fake, tear_down_fake, 0 };
+
 static pawl_status check(struct fake *fake)
 {
     return pw_writable_check(&fake->writable, &fake->store, fake->now_ms, &fake->error);
@@ -68,9 +70,8 @@ static void commit(struct fake *fake, enum deed deed, pawl_status whole)
     pw_unit_clear(&unit);
 }
 
-static void a_store_that_nobody_writes_is_probed_every_ten_seconds(void **state)
+TEST_OF(fake, a_store_that_nobody_writes_is_probed_every_ten_seconds)
 {
-    struct fake *fake = *state;
     for (int i = 0; i < 100; i++)
         assert_int_equal(check(fake), PAWL_OK);
     assert_int_equal(fake->probes, 1);
@@ -82,18 +83,16 @@ static void a_store_that_nobody_writes_is_probed_every_ten_seconds(void **state)
     assert_int_equal(fake->probes, 2);
 }
 
-static void a_commit_that_wrote_something_makes_a_probe_needless(void **state)
+TEST_OF(fake, a_commit_that_wrote_something_makes_a_probe_needless)
 {
-    struct fake *fake = *state;
     commit(fake, A_STEP, PAWL_OK);
     fake->now_ms += FRESH - 1;
     assert_int_equal(check(fake), PAWL_OK);
     assert_int_equal(fake->probes, 0);
 }
 
-static void a_commit_that_wrote_nothing_shows_nothing(void **state)
+TEST_OF(fake, a_commit_that_wrote_nothing_shows_nothing)
 {
-    struct fake *fake = *state;
     commit(fake, NOTHING, PAWL_OK);
     fake->says = PAWL_STORE_FULL;
     assert_int_equal(check(fake), PAWL_STORE_FULL);
@@ -104,9 +103,8 @@ static void a_commit_that_wrote_nothing_shows_nothing(void **state)
     assert_int_equal(check(fake), PAWL_OK);
 }
 
-static void a_failed_commit_is_told_until_a_probe_or_a_commit_succeeds(void **state)
+TEST_OF(fake, a_failed_commit_is_told_until_a_probe_or_a_commit_succeeds)
 {
-    struct fake *fake = *state;
     assert_int_equal(check(fake), PAWL_OK);
     commit(fake, A_STEP, PAWL_STORE_FULL);
     fake->says = PAWL_STORE_READ_ONLY;
@@ -128,9 +126,8 @@ static void a_failed_commit_is_told_until_a_probe_or_a_commit_succeeds(void **st
     assert_int_equal(fake->probes, 3);
 }
 
-static void a_busy_store_stays_what_it_was(void **state)
+TEST_OF(fake, a_busy_store_stays_what_it_was)
 {
-    struct fake *fake = *state;
     fake->says = PAWL_BUSY;
     assert_int_equal(check(fake), PAWL_OK);
     commit(fake, A_STEP, PAWL_BUSY); /* for as long as anybody waits for it */
@@ -139,9 +136,8 @@ static void a_busy_store_stays_what_it_was(void **state)
     assert_int_equal(fake->probes, 2);
 }
 
-static void trouble_that_is_not_the_stores_is_nobody_elses(void **state)
+TEST_OF(fake, trouble_that_is_not_the_stores_is_nobody_elses)
 {
-    struct fake *fake = *state;
     commit(fake, A_STEP, PAWL_OK);
     commit(fake, A_STEP, PAWL_NOMEM);
     commit(fake, A_STEP, PAWL_INVALID);
@@ -156,18 +152,16 @@ static pawl_status probe(struct fixture *fixture)
     return fixture->store->ops->probe(fixture->store, &fixture->error);
 }
 
-static void a_probe_leaves_nothing_behind(void **state)
+TEST_IN(on_engines, fixture, a_probe_leaves_nothing_behind)
 {
-    struct fixture *fixture = *state;
     for (int i = 0; i < 3; i++)
         assert_int_equal(probe(fixture), PAWL_OK);
     if (fixture->place.store != STORE_IN_MEMORY)
         assert_int_equal(store_place_number(&fixture->place, "SELECT count(*) FROM workflow_runner"), 0);
 }
 
-static void a_file_that_cannot_grow_cannot_be_written(void **state)
+TEST_IN(on_file, fixture, a_file_that_cannot_grow_cannot_be_written)
 {
-    struct fixture *fixture = *state;
     struct rlimit before, none;
     (void)signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -180,9 +174,8 @@ static void a_file_that_cannot_grow_cannot_be_written(void **state)
     assert_int_equal(probe(fixture), PAWL_OK);
 }
 
-static void a_damaged_file_cannot_be_written(void **state)
+TEST_IN(on_file, fixture, a_damaged_file_cannot_be_written)
 {
-    struct fixture *fixture = *state;
     char zeroes[4096] = { 0 };
     sqlite3 *db = NULL;
     assert_int_equal(probe(fixture), PAWL_OK);
@@ -195,9 +188,8 @@ static void a_damaged_file_cannot_be_written(void **state)
     assert_int_equal(probe(fixture), PAWL_STORE_CORRUPT);
 }
 
-static void a_file_that_another_process_writes_is_busy(void **state)
+TEST_IN(on_file, fixture, a_file_that_another_process_writes_is_busy)
 {
-    struct fixture *fixture = *state;
     sqlite3 *db = NULL;
     assert_int_equal(sqlite3_open(fixture->place.path, &db), SQLITE_OK);
     assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
@@ -206,9 +198,8 @@ static void a_file_that_another_process_writes_is_busy(void **state)
     assert_int_equal(probe(fixture), PAWL_OK);
 }
 
-static void a_read_only_database_cannot_be_written(void **state)
+TEST_IN(on_postgres, fixture, a_read_only_database_cannot_be_written)
 {
-    struct fixture *fixture = *state;
     size_t size = strlen(fixture->url);
     fixture->store->ops->close(fixture->store);
     (void)snprintf(fixture->url + size, sizeof fixture->url - size,
@@ -217,32 +208,3 @@ static void a_read_only_database_cannot_be_written(void **state)
     fixture->store = fixture_open_store(fixture);
     assert_int_equal(probe(fixture), PAWL_STORE_READ_ONLY);
 }
-
-#define ON_FAKE(test) cmocka_unit_test_setup_teardown(test, set_up_fake, tear_down_fake),
-
-/* clang-format off */
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_FAKE(a_store_that_nobody_writes_is_probed_every_ten_seconds)
-        ON_FAKE(a_commit_that_wrote_something_makes_a_probe_needless)
-        ON_FAKE(a_commit_that_wrote_nothing_shows_nothing)
-        ON_FAKE(a_failed_commit_is_told_until_a_probe_or_a_commit_succeeds)
-        ON_FAKE(a_busy_store_stays_what_it_was)
-        ON_FAKE(trouble_that_is_not_the_stores_is_nobody_elses)
-        ON_MEMORY(a_probe_leaves_nothing_behind)
-        ON_FILE(a_probe_leaves_nothing_behind)
-        ON_FILE(a_file_that_cannot_grow_cannot_be_written)
-        ON_FILE(a_damaged_file_cannot_be_written)
-        ON_FILE(a_file_that_another_process_writes_is_busy)
-    };
-    const struct CMUnitTest on_postgres[] = {
-        ON_POSTGRES(a_probe_leaves_nothing_behind)
-        ON_POSTGRES(a_read_only_database_cannot_be_written)
-    };
-    int failed = cmocka_run_group_tests_name("writable", tests, NULL, NULL);
-    if (store_count() > STORE_IN_POSTGRES)
-        failed += cmocka_run_group_tests_name("writable, in PostgreSQL", on_postgres, NULL, NULL);
-    return failed;
-}
-/* clang-format on */

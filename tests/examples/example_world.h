@@ -16,8 +16,6 @@ struct example {
     char folder[256], before[512];
 };
 
-#define EXAMPLE_TEST(name) cmocka_unit_test_setup_teardown(name, example_set_up, example_tear_down)
-
 static inline int example_set_up(void **state)
 {
     struct example *example = calloc(1, sizeof *example);
@@ -49,6 +47,8 @@ static inline int example_tear_down(void **state)
     free(example);
     return trouble;
 }
+
+static const struct test_setting example_setting = { .set_up = example_set_up, .tear_down = example_tear_down };
 
 static inline void example_create(struct example *example, const char *workflow, const char *id, const char *params)
 {

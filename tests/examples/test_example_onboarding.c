@@ -11,9 +11,8 @@ static enum pawl_step_kind kind_of(struct example *example, const char *step)
     return record->kind;
 }
 
-static void G1_G2_a_free_user_is_set_up_by_the_run_itself(void **state)
+TEST_OF(example, G1_G2_a_free_user_is_set_up_by_the_run_itself)
 {
-    struct example *example = *state;
     example_create(example, "onboarding", "u", "{\"email\": \"ada@example.org\", \"region\": \"US\"}");
     example_run(example);
     assert_string_equal(example_get(example, "onboarding", "u").output_json,
@@ -27,9 +26,8 @@ static void G1_G2_a_free_user_is_set_up_by_the_run_itself(void **state)
                         "Create the account");
 }
 
-static void G1_a_premium_user_is_set_up_by_a_worker(void **state)
+TEST_OF(example, G1_a_premium_user_is_set_up_by_a_worker)
 {
-    struct example *example = *state;
     example_create(example, "onboarding", "u", "{\"email\": \"ada@example.org\", \"plan\": \"premium\"}");
     example_run(example);
     assert_non_null(strstr(example_get(example, "onboarding", "u").output_json, "\"tier\":\"premium\""));
@@ -37,9 +35,8 @@ static void G1_a_premium_user_is_set_up_by_a_worker(void **state)
     assert_null(pawl_world_step(example->world, "onboarding", "u", "set up standard"));
 }
 
-static void G1_what_a_worker_fails_for_good_fails_the_run(void **state)
+TEST_OF(example, G1_what_a_worker_fails_for_good_fails_the_run)
 {
-    struct example *example = *state;
     example_create(example, "onboarding", "u", "{\"email\": \"nowhere\"}");
     example_run(example);
     struct pawl_instance instance = example_get(example, "onboarding", "u");
@@ -48,9 +45,8 @@ static void G1_what_a_worker_fails_for_good_fails_the_run(void **state)
     assert_int_equal(pawl_world_step(example->world, "onboarding", "u", "create user")->attempts, 1);
 }
 
-static void G1_a_mail_server_that_is_down_is_asked_again(void **state)
+TEST_OF(example, G1_a_mail_server_that_is_down_is_asked_again)
 {
-    struct example *example = *state;
     assert_ok(pawl_world_mock_failure(example->world, "onboarding", "verify email", 2, "Down", "no answer", true,
                                       &example->error),
               example->error);
@@ -62,10 +58,9 @@ static void G1_a_mail_server_that_is_down_is_asked_again(void **state)
     assert_int_equal(pawl_world_step(example->world, "onboarding", "u", "verify email")->attempts, 3);
 }
 
-static void G3_inline_it_answers_the_same_in_its_caller(void **state)
+TEST_OF(example, G3_inline_it_answers_the_same_in_its_caller)
 {
     const struct pawl_workflow workflow = { .name = "inline", .run = onboarding, .mode = PAWL_MODE_INLINE };
-    struct example *example = *state;
     pawl_engine *engine = pawl_world_engine(example->world);
     struct pawl_execute_options options = PAWL_EXECUTE_OPTIONS_INIT;
     struct pawl_instance instance;
@@ -78,21 +73,7 @@ static void G3_inline_it_answers_the_same_in_its_caller(void **state)
     assert_string_equal(instance.output_json, example_get(example, "onboarding", "u").output_json);
 }
 
-static void H3_it_stands_a_crash_at_any_instant(void **state)
+TEST_OF(example, H3_it_stands_a_crash_at_any_instant)
 {
-    (void)state;
     example_sweep("onboarding", "{\"email\": \"ada@example.org\", \"plan\": \"premium\"}", "complete", NULL, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        EXAMPLE_TEST(G1_G2_a_free_user_is_set_up_by_the_run_itself),
-        EXAMPLE_TEST(G1_a_premium_user_is_set_up_by_a_worker),
-        EXAMPLE_TEST(G1_what_a_worker_fails_for_good_fails_the_run),
-        EXAMPLE_TEST(G1_a_mail_server_that_is_down_is_asked_again),
-        EXAMPLE_TEST(G3_inline_it_answers_the_same_in_its_caller),
-        EXAMPLE_TEST(H3_it_stands_a_crash_at_any_instant),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,9 +32,8 @@ static void reach_gate(struct example *example)
     assert_true(example_has("r.draft"));
 }
 
-static void F3_an_approved_text_is_published(void **state)
+TEST_OF(example, F3_an_approved_text_is_published)
 {
-    struct example *example = *state;
     reach_gate(example);
     assert_ok(pawl_deferred_succeed(pawl_world_engine(example->world), token_of(example), "{\"notes\": \"fine\"}",
                                     &example->error),
@@ -56,9 +55,8 @@ static void assert_taken_back(struct example *example, const char *error_name)
     assert_false(example_has("r.final"));
 }
 
-static void F4_a_rejected_text_is_taken_back(void **state)
+TEST_OF(example, F4_a_rejected_text_is_taken_back)
 {
-    struct example *example = *state;
     reach_gate(example);
     assert_ok(pawl_deferred_fail(pawl_world_engine(example->world), token_of(example), "Rejected", "too long",
                                  &example->error),
@@ -67,9 +65,8 @@ static void F4_a_rejected_text_is_taken_back(void **state)
     assert_taken_back(example, "Rejected");
 }
 
-static void F4_a_text_that_nobody_reviews_is_taken_back_after_three_days(void **state)
+TEST_OF(example, F4_a_text_that_nobody_reviews_is_taken_back_after_three_days)
 {
-    struct example *example = *state;
     reach_gate(example);
     assert_ok(pawl_world_advance(example->world, "71 hours", &example->error), example->error);
     assert_int_equal(example_get(example, "review", "r").status, PAWL_WAITING);
@@ -87,19 +84,7 @@ static pawl_status is_taken_back(pawl_world *world, void *user, struct pawl_erro
     return PAWL_INVALID;
 }
 
-static void H3_it_stands_a_crash_at_any_instant(void **state)
+TEST_OF(example, H3_it_stands_a_crash_at_any_instant)
 {
-    (void)state;
     example_sweep("review", TASK, "errored with WAIT_FOR_EVENT_TIMEOUT", NULL, is_taken_back);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        EXAMPLE_TEST(F3_an_approved_text_is_published),
-        EXAMPLE_TEST(F4_a_rejected_text_is_taken_back),
-        EXAMPLE_TEST(F4_a_text_that_nobody_reviews_is_taken_back_after_three_days),
-        EXAMPLE_TEST(H3_it_stands_a_crash_at_any_instant),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

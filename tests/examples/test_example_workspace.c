@@ -37,9 +37,8 @@ static void assert_status(struct example *example, const char *id, enum pawl_ins
     assert_int_equal(example_get(example, "workspace", id).status, status);
 }
 
-static void F3_the_branches_are_joined_and_the_folder_given_back(void **state)
+TEST_OF(example, F3_the_branches_are_joined_and_the_folder_given_back)
 {
-    struct example *example = *state;
     put_text("input.txt", "one two\nthree\n");
     example_create(example, "workspace", "a", HERE);
     example_run(example);
@@ -63,9 +62,8 @@ static void crowd(struct example *example)
     assert_string_equal(example_get(example, "workspace", "d").current_step->name, "workspace is free");
 }
 
-static void F3_whoever_finds_it_taken_waits_and_is_told(void **state)
+TEST_OF(example, F3_whoever_finds_it_taken_waits_and_is_told)
 {
-    struct example *example = *state;
     crowd(example);
     put_text("input.txt", "one\n");
     assert_ok(pawl_world_advance(example->world, "1 minute", &example->error), example->error);
@@ -80,9 +78,8 @@ static void F3_whoever_finds_it_taken_waits_and_is_told(void **state)
     assert_text(".queue", "");
 }
 
-static void F4_a_run_that_fails_gives_it_to_the_next(void **state)
+TEST_OF(example, F4_a_run_that_fails_gives_it_to_the_next)
 {
-    struct example *example = *state;
     crowd(example);
     assert_ok(pawl_world_run_to_end(example->world, &example->error), example->error);
     /* All of them find no input, one after the other. */
@@ -95,9 +92,8 @@ static void F4_a_run_that_fails_gives_it_to_the_next(void **state)
     assert_text(".queue", "");
 }
 
-static void F4_a_run_that_is_interrupted_gives_it_to_the_next(void **state)
+TEST_OF(example, F4_a_run_that_is_interrupted_gives_it_to_the_next)
 {
-    struct example *example = *state;
     crowd(example);
     assert_ok(pawl_interrupt(pawl_world_engine(example->world), "workspace", "a", &example->error), example->error);
     example_run(example);
@@ -105,9 +101,8 @@ static void F4_a_run_that_is_interrupted_gives_it_to_the_next(void **state)
     assert_string_equal(example_get(example, "workspace", "b").current_step->name, "read input");
 }
 
-static void F3_a_run_that_is_over_does_not_hold_up_those_behind_it(void **state)
+TEST_OF(example, F3_a_run_that_is_over_does_not_hold_up_those_behind_it)
 {
-    struct example *example = *state;
     crowd(example);
     assert_ok(pawl_terminate(pawl_world_engine(example->world), "workspace", "b", &example->error), example->error);
     put_text("input.txt", "one\n");
@@ -117,9 +112,8 @@ static void F3_a_run_that_is_over_does_not_hold_up_those_behind_it(void **state)
     assert_text(".queue", "");
 }
 
-static void F4_one_that_waits_and_is_rolled_back_leaves_the_queue(void **state)
+TEST_OF(example, F4_one_that_waits_and_is_rolled_back_leaves_the_queue)
 {
-    struct example *example = *state;
     crowd(example);
     assert_ok(pawl_terminate_with_rollback(pawl_world_engine(example->world), "workspace", "c", &example->error),
               example->error);
@@ -132,9 +126,8 @@ static void F4_one_that_waits_and_is_rolled_back_leaves_the_queue(void **state)
     assert_non_null(strstr(text, "\nd "));
 }
 
-static void F3_one_that_waits_and_is_restarted_is_told_at_its_old_place(void **state)
+TEST_OF(example, F3_one_that_waits_and_is_restarted_is_told_at_its_old_place)
 {
-    struct example *example = *state;
     crowd(example);
     assert_ok(pawl_restart(pawl_world_engine(example->world), "workspace", "b", &example->error), example->error);
     example_run(example);
@@ -163,23 +156,7 @@ static pawl_status is_given_back(pawl_world *world, void *user, struct pawl_erro
     return PAWL_OK;
 }
 
-static void H3_it_stands_a_crash_at_any_instant(void **state)
+TEST_OF(example, H3_it_stands_a_crash_at_any_instant)
 {
-    (void)state;
     example_sweep("workspace", HERE, "complete", make_ready, is_given_back);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        EXAMPLE_TEST(F3_the_branches_are_joined_and_the_folder_given_back),
-        EXAMPLE_TEST(F3_whoever_finds_it_taken_waits_and_is_told),
-        EXAMPLE_TEST(F4_a_run_that_fails_gives_it_to_the_next),
-        EXAMPLE_TEST(F4_a_run_that_is_interrupted_gives_it_to_the_next),
-        EXAMPLE_TEST(F3_a_run_that_is_over_does_not_hold_up_those_behind_it),
-        EXAMPLE_TEST(F4_one_that_waits_and_is_rolled_back_leaves_the_queue),
-        EXAMPLE_TEST(F3_one_that_waits_and_is_restarted_is_told_at_its_old_place),
-        EXAMPLE_TEST(H3_it_stands_a_crash_at_any_instant),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

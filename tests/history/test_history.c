@@ -1,15 +1,8 @@
 /* test_history.c - the pure part: retry delays, steps by name, events in order, passes and turns. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include "base/limits.h"
 #include "history/history.h"
 #include "history/retry.h"
+#include "kit/test.h"
 
 static struct pawl_policy policy_of(int64_t delay_ms, enum pawl_backoff backoff)
 {
@@ -20,10 +13,9 @@ static struct pawl_policy policy_of(int64_t delay_ms, enum pawl_backoff backoff)
     return policy;
 }
 
-static void A4_the_default_policy_is_five_retries_ten_seconds_exponential_ten_minutes(void **state)
+TEST(A4_the_default_policy_is_five_retries_ten_seconds_exponential_ten_minutes)
 {
     struct pawl_policy policy;
-    (void)state;
 
     pawl_policy_default(&policy);
 
@@ -34,12 +26,11 @@ static void A4_the_default_policy_is_five_retries_ten_seconds_exponential_ten_mi
     assert_int_equal(pw_policy_attempts_max(&policy), 6);
 }
 
-static void A4_each_backoff_follows_its_formula(void **state)
+TEST(A4_each_backoff_follows_its_formula)
 {
     struct pawl_policy constant = policy_of(7, PAWL_BACKOFF_CONSTANT);
     struct pawl_policy linear = policy_of(7, PAWL_BACKOFF_LINEAR);
     struct pawl_policy exponential = policy_of(7, PAWL_BACKOFF_EXPONENTIAL);
-    (void)state;
 
     for (int64_t attempt = 1; attempt <= 20; attempt++) {
         assert_int_equal(pw_retry_delay_ms(&constant, attempt), 7);
@@ -48,12 +39,11 @@ static void A4_each_backoff_follows_its_formula(void **state)
     }
 }
 
-static void A4_a_delay_never_passes_365_days_and_never_overflows(void **state)
+TEST(A4_a_delay_never_passes_365_days_and_never_overflows)
 {
     struct pawl_policy exponential = policy_of(10000, PAWL_BACKOFF_EXPONENTIAL);
     struct pawl_policy linear = policy_of(PW_DELAY_MS_MAX, PAWL_BACKOFF_LINEAR);
     struct pawl_policy none = policy_of(0, PAWL_BACKOFF_EXPONENTIAL);
-    (void)state;
 
     assert_int_equal(pw_retry_delay_ms(&exponential, 22), 10000 * (INT64_C(1) << 21));
     assert_int_equal(pw_retry_delay_ms(&exponential, 23), PW_DELAY_MS_MAX);
@@ -64,10 +54,9 @@ static void A4_a_delay_never_passes_365_days_and_never_overflows(void **state)
     assert_int_equal(pw_time_after(INT64_MAX, 1), PW_TIME_MS_MAX);
 }
 
-static void A4_unlimited_retries_leave_attempts_for_ever(void **state)
+TEST(A4_unlimited_retries_leave_attempts_for_ever)
 {
     struct pawl_policy policy = policy_of(1, PAWL_BACKOFF_CONSTANT);
-    (void)state;
 
     policy.retries_max = PAWL_RETRIES_UNLIMITED;
 
@@ -77,11 +66,10 @@ static void A4_unlimited_retries_leave_attempts_for_ever(void **state)
     assert_false(pw_attempts_left(6, 6));
 }
 
-static void a_policy_out_of_range_is_told_what_is_wrong(void **state)
+TEST(a_policy_out_of_range_is_told_what_is_wrong)
 {
     struct pawl_policy good = policy_of(1, PAWL_BACKOFF_LINEAR), negative = good, slow = good, forever = good,
                        odd = good;
-    (void)state;
 
     negative.retries_max = -1;
     slow.delay_ms = PW_DELAY_MS_MAX + 1;
@@ -100,12 +88,11 @@ static struct pw_event_row event_row(int64_t seq, const char *type, int64_t crea
     return (struct pw_event_row){ .seq = seq, .type = pw_text_of(type), .created_at_ms = created_at_ms };
 }
 
-static void A9_a_wait_gets_the_oldest_untaken_event_of_its_type_that_was_sent_in_time(void **state)
+TEST(A9_a_wait_gets_the_oldest_untaken_event_of_its_type_that_was_sent_in_time)
 {
     struct pw_history *history = pw_history_new();
     struct pw_event_row rows[] = { event_row(1, "b", 10), event_row(2, "a", 30), event_row(3, "a", 20),
                                    event_row(4, "a", 20) };
-    (void)state;
     assert_true(pw_history_load_events(history, rows, 4));
 
     struct pw_event *in_time = pw_history_event_for(history, pw_text_of("a"), 25);
@@ -120,10 +107,9 @@ static void A9_a_wait_gets_the_oldest_untaken_event_of_its_type_that_was_sent_in
     pw_history_free(history);
 }
 
-static void A8_what_needs_no_work_counts_as_a_wait_and_the_rest_as_a_step(void **state)
+TEST(A8_what_needs_no_work_counts_as_a_wait_and_the_rest_as_a_step)
 {
     struct pw_history *history = pw_history_new();
-    (void)state;
 
     assert_non_null(pw_history_add(history, pw_text_of("s"), PAWL_STEP_SLEEP));
     assert_non_null(pw_history_add(history, pw_text_of("f"), PAWL_STEP_FIRST));
@@ -139,10 +125,9 @@ static void A8_what_needs_no_work_counts_as_a_wait_and_the_rest_as_a_step(void *
     pw_history_free(history);
 }
 
-static void an_answer_is_new_once_a_turn_and_replay_from_the_next_turn_on(void **state)
+TEST(an_answer_is_new_once_a_turn_and_replay_from_the_next_turn_on)
 {
     struct pw_history *history = pw_history_new();
-    (void)state;
     pw_history_begin_turn(history, 0);
     pw_history_begin_pass(history);
     struct pw_step *step = pw_history_add(history, pw_text_of("s"), PAWL_STEP_DO);
@@ -169,9 +154,8 @@ static void record(struct pw_history *history, struct pw_step *step, int64_t beg
     pw_step_number(history, step);
 }
 
-static void steps_have_times_in_the_order_of_their_numbers(void **state)
+TEST(steps_have_times_in_the_order_of_their_numbers)
 {
-    (void)state;
     struct pw_history *history = pw_history_new();
     struct pw_step *a = pw_history_add(history, pw_text_of("a"), PAWL_STEP_DO);
     struct pw_step *b = pw_history_add(history, pw_text_of("b"), PAWL_STEP_DO);
@@ -195,20 +179,4 @@ static void steps_have_times_in_the_order_of_their_numbers(void **state)
     assert_int_equal(d->row.created_at_ms, 1100);
     assert_int_equal(d->row.updated_at_ms, 1100);
     pw_history_free(history);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(A4_the_default_policy_is_five_retries_ten_seconds_exponential_ten_minutes),
-        cmocka_unit_test(A4_each_backoff_follows_its_formula),
-        cmocka_unit_test(A4_a_delay_never_passes_365_days_and_never_overflows),
-        cmocka_unit_test(A4_unlimited_retries_leave_attempts_for_ever),
-        cmocka_unit_test(a_policy_out_of_range_is_told_what_is_wrong),
-        cmocka_unit_test(A9_a_wait_gets_the_oldest_untaken_event_of_its_type_that_was_sent_in_time),
-        cmocka_unit_test(A8_what_needs_no_work_counts_as_a_wait_and_the_rest_as_a_step),
-        cmocka_unit_test(an_answer_is_new_once_a_turn_and_replay_from_the_next_turn_on),
-        cmocka_unit_test(steps_have_times_in_the_order_of_their_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

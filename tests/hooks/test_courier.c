@@ -74,9 +74,8 @@ static int distinct(struct post *post)
 
 /* ---- Engines ------------------------------------------------------------------------------------------------- */
 
-static pawl_status nothing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(nothing)
 {
-    (void)params;
     return pawl_return(run, out_result, "i", 1);
 }
 
@@ -130,11 +129,10 @@ static void await_post(struct running *running, struct post *post, int expected)
 
 /* ---- Tests --------------------------------------------------------------------------------------------------- */
 
-static void a_courier_delivers_everything_once_while_runs_go_on(void **state)
+TEST(a_courier_delivers_everything_once_while_runs_go_on)
 {
     struct running running;
     struct post *post = post_new(true);
-    (void)state;
     open_with_hook(&running, "", post);
     pawl_courier *courier = start_courier(&running, 0);
     running_start(&running, NULL);
@@ -146,11 +144,10 @@ static void a_courier_delivers_everything_once_while_runs_go_on(void **state)
     post_free(post);
 }
 
-static void a_courier_tries_again_by_itself(void **state)
+TEST(a_courier_tries_again_by_itself)
 {
     struct running running;
     struct post *post = post_new(true);
-    (void)state;
     open_with_hook(&running, "", post);
     post->failures = 3;
     pawl_courier *courier = start_courier(&running, 1);
@@ -168,12 +165,11 @@ static void *stop_courier(void *courier)
     return NULL;
 }
 
-static void a_courier_delivers_as_many_at_once_as_it_has_threads_and_stopping_waits_for_them(void **state)
+TEST(a_courier_delivers_as_many_at_once_as_it_has_threads_and_stopping_waits_for_them)
 {
     struct running running;
     struct post *post = post_new(false);
     pthread_t stopper;
-    (void)state;
     open_with_hook(&running, "", post);
     pawl_courier *courier = start_courier(&running, 3);
     create_runs(&running, 0, 5);
@@ -195,12 +191,11 @@ static void a_courier_delivers_as_many_at_once_as_it_has_threads_and_stopping_wa
 }
 
 /* The one's deliveries all hang, and there are more of them than threads; the other's go through all the same. */
-static void a_hook_that_hangs_does_not_hold_up_the_others(void **state)
+TEST(a_hook_that_hangs_does_not_hold_up_the_others)
 {
     struct running running;
     struct post *hanging = post_new(false), *healthy = post_new(true);
     struct pawl_hook hook = PAWL_HOOK_INIT;
-    (void)state;
     open_with_hook(&running, "", hanging);
     hook.name = "healthy";
     hook.events = PAWL_HOOK_ENQUEUED;
@@ -223,12 +218,11 @@ static void a_hook_that_hangs_does_not_hold_up_the_others(void **state)
     post_free(healthy);
 }
 
-static void two_engines_on_one_file_share_the_work_and_tell_nothing_twice(void **state)
+TEST(two_engines_on_one_file_share_the_work_and_tell_nothing_twice)
 {
     struct running one, two;
     struct post *post = post_new(true);
     char path[64];
-    (void)state;
     database_name(path, sizeof path);
     open_with_hook(&one, path, post);
     open_with_hook(&two, path, post);
@@ -274,13 +268,12 @@ static void be_killed_while_delivering(const char *path, int report)
         pause();
 }
 
-static void C7_a_process_that_is_killed_while_it_delivers_is_followed_by_another(void **state)
+TEST(C7_a_process_that_is_killed_while_it_delivers_is_followed_by_another)
 {
     struct running running;
     struct post *post = post_new(true);
     char path[64], id[32] = "";
     int report[2];
-    (void)state;
     database_name(path, sizeof path);
     assert_int_equal(pipe(report), 0);
     fflush(NULL);
@@ -304,11 +297,10 @@ static void C7_a_process_that_is_killed_while_it_delivers_is_followed_by_another
     close(report[1]);
 }
 
-static void a_courier_without_hooks_has_nothing_to_do(void **state)
+TEST(a_courier_without_hooks_has_nothing_to_do)
 {
     struct running running;
     int threads = count_threads();
-    (void)state;
     running_open(&running, false);
     pawl_courier *courier = start_courier(&running, 2);
     pawl_courier_stop(courier);
@@ -317,11 +309,10 @@ static void a_courier_without_hooks_has_nothing_to_do(void **state)
     assert_true(await_threads(threads));
 }
 
-static void wrong_arguments_are_refused(void **state)
+TEST(wrong_arguments_are_refused)
 {
     struct running running;
     pawl_courier *courier;
-    (void)state;
     running_open(&running, false);
     assert_int_equal(pawl_courier_start(NULL, 0, &courier, &running.error), PAWL_INVALID);
     assert_int_equal(pawl_courier_start(running.engine, 0, NULL, &running.error), PAWL_INVALID);
@@ -329,19 +320,4 @@ static void wrong_arguments_are_refused(void **state)
     assert_int_equal(pawl_courier_start(running.engine, 5000, &courier, &running.error), PAWL_INVALID);
     assert_non_null(strstr(running.error.text, "1024"));
     running_close(&running);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(C7_a_process_that_is_killed_while_it_delivers_is_followed_by_another),
-        cmocka_unit_test(a_courier_delivers_everything_once_while_runs_go_on),
-        cmocka_unit_test(a_courier_tries_again_by_itself),
-        cmocka_unit_test(a_courier_delivers_as_many_at_once_as_it_has_threads_and_stopping_waits_for_them),
-        cmocka_unit_test(a_hook_that_hangs_does_not_hold_up_the_others),
-        cmocka_unit_test(two_engines_on_one_file_share_the_work_and_tell_nothing_twice),
-        cmocka_unit_test(a_courier_without_hooks_has_nothing_to_do),
-        cmocka_unit_test(wrong_arguments_are_refused),
-    };
-    return cmocka_run_group_tests_name("courier", tests, NULL, NULL);
 }

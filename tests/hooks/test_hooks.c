@@ -2,14 +2,10 @@
  * local runner takes the run at once; ticks, failures, leases; lists.  test_contract_hooks.c has the turns' part. */
 #include "kit/service_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "engine/hooks.h"
 #include "kit/hooking.h"
 #include "service/service.h"
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, world_set_up, world_tear_down)
 #define ok(call) assert_int_equal((call), PAWL_OK)
 #define assert_recorded(world, expected) assert_string_equal(hooking_recorded((world)->engine, NULL), expected)
 
@@ -63,9 +59,8 @@ static size_t delivery_count(struct world *world)
 
 /* ---- Registering --------------------------------------------------------------------------------------------- */
 
-static void a_hook_needs_a_name_and_events_and_sensible_numbers(void **state)
+TEST_OF(world, a_hook_needs_a_name_and_events_and_sensible_numbers)
 {
-    struct world *world = *state;
     static const char *const names[] = { NULL, "", "two words", "-first",
                                          "01234567890123456789012345678901234567890123456789012345678901234" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -99,27 +94,24 @@ static void a_hook_needs_a_name_and_events_and_sensible_numbers(void **state)
     assert_recorded(world, "");
 }
 
-static void two_hooks_of_one_name_are_refused(void **state)
+TEST_OF(world, two_hooks_of_one_name_are_refused)
 {
-    struct world *world = *state;
     struct pawl_hook hook = hooking_hook("mail", NULL);
     register_hook(world, hook);
     assert_refused(world, pawl_hook_register(world->engine, &hook, &world->error), PAWL_INVALID, "mail", "already",
                    NULL);
 }
 
-static void a_hook_is_registered_before_a_runner_starts(void **state)
+TEST_OF(world, a_hook_is_registered_before_a_runner_starts)
 {
-    struct world *world = *state;
     struct pawl_hook hook = hooking_hook("mail", NULL);
     world->engine->sealed = true;
     assert_refused(world, pawl_hook_register(world->engine, &hook, &world->error), PAWL_INVALID, "before", NULL);
     world->engine->sealed = false;
 }
 
-static void names_are_those_of_the_contract(void **state)
+TEST_OF(world, names_are_those_of_the_contract)
 {
-    (void)state;
     assert_string_equal(pawl_hook_event_name(PAWL_HOOK_ENQUEUED), "onWorkflowEnqueued");
     assert_string_equal(pawl_hook_event_name(PAWL_HOOK_FINISHED), "onInstanceFinished");
     assert_string_equal(pawl_hook_event_name((enum pawl_hook_event)9), "unknown");
@@ -130,9 +122,8 @@ static void names_are_those_of_the_contract(void **state)
 
 /* ---- What is recorded: services ------------------------------------------------------------------------------ */
 
-static void without_hooks_nothing_is_recorded_and_nothing_added(void **state)
+TEST_OF(world, without_hooks_nothing_is_recorded_and_nothing_added)
 {
-    struct world *world = *state;
     struct pw_unit unit;
     pw_unit_init(&unit);
     pw_hooks_attach(world->engine, &unit);
@@ -144,9 +135,8 @@ static void without_hooks_nothing_is_recorded_and_nothing_added(void **state)
     assert_true(next_at(world) == INT64_MAX);
 }
 
-static void C7_a_created_instance_is_told_of(void **state)
+TEST_OF(world, C7_a_created_instance_is_told_of)
 {
-    struct world *world = *state;
     record_all(world);
     world_create(world, "a");
     assert_recorded(world, "a/1 create");
@@ -159,9 +149,8 @@ static void C7_a_created_instance_is_told_of(void **state)
     assert_int_equal(delivery.created_at_ms, WORLD_START_MS);
 }
 
-static void C7_a_create_that_is_refused_tells_nothing(void **state)
+TEST_OF(world, C7_a_create_that_is_refused_tells_nothing)
 {
-    struct world *world = *state;
     struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
     struct pawl_instance instance;
     record_all(world);
@@ -184,9 +173,8 @@ static void create_batch(struct world *world, const struct pawl_batch_item *item
         assert_int_equal(created[i].status, PAWL_ACTIVE);
 }
 
-static void C7_a_batch_tells_of_what_it_made_and_not_of_what_was_there(void **state)
+TEST_OF(world, C7_a_batch_tells_of_what_it_made_and_not_of_what_was_there)
 {
-    struct world *world = *state;
     const struct pawl_batch_item items[] = { { "c", NULL }, { "a", NULL }, { "b", "1" }, { "c", NULL } };
     world_create(world, "a");
     record_all(world);
@@ -196,9 +184,8 @@ static void C7_a_batch_tells_of_what_it_made_and_not_of_what_was_there(void **st
     assert_string_equal(hooking_recorded(world->engine, "second"), "c/1 create, b/1 create");
 }
 
-static void C7_a_run_that_the_local_runner_takes_at_once_is_told_of_as_well(void **state)
+TEST_OF(world, C7_a_run_that_the_local_runner_takes_at_once_is_told_of_as_well)
 {
-    struct world *world = *state;
     const struct pawl_batch_item items[] = { { "b", NULL }, { "c", NULL } };
     record_all(world);
     world_start_local(world, 2);
@@ -208,9 +195,8 @@ static void C7_a_run_that_the_local_runner_takes_at_once_is_told_of_as_well(void
     assert_recorded(world, "a/1 create, b/1 create, c/1 create");
 }
 
-static void C7_an_awaited_event_is_told_and_others_are_not(void **state)
+TEST_OF(world, C7_an_awaited_event_is_told_and_others_are_not)
 {
-    struct world *world = *state;
     world_create(world, "a");
     record_all(world);
     world_wait(world, "a", 1, PAWL_STEP_EVENT, "paid", WORLD_START_MS + 9000);
@@ -223,9 +209,8 @@ static void C7_an_awaited_event_is_told_and_others_are_not(void **state)
     assert_recorded(world, "a/1 event");
 }
 
-static void C7_an_event_whose_run_the_local_runner_takes_is_told(void **state)
+TEST_OF(world, C7_an_event_whose_run_the_local_runner_takes_is_told)
 {
-    struct world *world = *state;
     world_create(world, "a");
     record_all(world);
     world_wait(world, "a", 1, PAWL_STEP_EVENT, "paid", WORLD_START_MS + 9000);
@@ -235,9 +220,8 @@ static void C7_an_event_whose_run_the_local_runner_takes_is_told(void **state)
     assert_recorded(world, "a/1 event");
 }
 
-static void C7_a_pause_tells_nothing_and_a_resume_does(void **state)
+TEST_OF(world, C7_a_pause_tells_nothing_and_a_resume_does)
 {
-    struct world *world = *state;
     world_create(world, "a");
     record_all(world);
     ok(pawl_resume(world->engine, "order", "a", &world->error)); /* it is not paused */
@@ -253,9 +237,8 @@ static void C7_a_pause_tells_nothing_and_a_resume_does(void **state)
     assert_recorded(world, "a/1 resume, a/1 resume");
 }
 
-static void C7_a_pause_that_is_only_asked_for_and_taken_back_tells_nothing(void **state)
+TEST_OF(world, C7_a_pause_that_is_only_asked_for_and_taken_back_tells_nothing)
 {
-    struct world *world = *state;
     world_create(world, "a");
     record_all(world);
     (void)world_claim(world);
@@ -264,9 +247,8 @@ static void C7_a_pause_that_is_only_asked_for_and_taken_back_tells_nothing(void 
     assert_recorded(world, "");
 }
 
-static void C7_a_terminate_is_an_end_and_a_restart_a_create(void **state)
+TEST_OF(world, C7_a_terminate_is_an_end_and_a_restart_a_create)
 {
-    struct world *world = *state;
     world_create(world, "a");
     record_all(world);
     ok(pawl_terminate(world->engine, "order", "a", &world->error));
@@ -287,9 +269,8 @@ static void meddle_once(struct world *world, const struct pw_instance *instance)
     ok(pawl_restart(world->engine, "other", "b", &world->error));
 }
 
-static void C7_a_call_that_has_to_decide_again_tells_once(void **state)
+TEST_OF(world, C7_a_call_that_has_to_decide_again_tells_once)
 {
-    struct world *world = *state;
     struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
     struct pawl_instance instance;
     options.id = "b";
@@ -306,9 +287,8 @@ static pawl_status add_event(struct world *world, struct pw_unit *unit, const ch
     return pw_service_add_event(world->engine, unit, order, pw_text_of(id), paid, none, &world->error);
 }
 
-static void C7_two_events_to_one_instance_in_one_unit_are_told_once(void **state)
+TEST_OF(world, C7_two_events_to_one_instance_in_one_unit_are_told_once)
 {
-    struct world *world = *state;
     const struct pw_text order = pw_text_of("order"), none = { NULL, 0 };
     struct pw_unit unit;
     pw_unit_init(&unit);
@@ -326,9 +306,8 @@ static void C7_two_events_to_one_instance_in_one_unit_are_told_once(void **state
     assert_recorded(world, "a/1 event, b/1 event, c/1 create");
 }
 
-static void C7_each_hook_is_told_of_its_own_events(void **state)
+TEST_OF(world, C7_each_hook_is_told_of_its_own_events)
 {
-    struct world *world = *state;
     struct pawl_hook starts = hooking_hook("starts", NULL), ends = hooking_hook("ends", NULL);
     starts.events = PAWL_HOOK_ENQUEUED;
     ends.events = PAWL_HOOK_FINISHED;
@@ -344,9 +323,8 @@ static void C7_each_hook_is_told_of_its_own_events(void **state)
 
 /* ---- Delivering ---------------------------------------------------------------------------------------------- */
 
-static void C7_what_was_recorded_is_delivered_once_and_forgotten(void **state)
+TEST_OF(world, C7_what_was_recorded_is_delivered_once_and_forgotten)
 {
-    struct world *world = *state;
     struct hearing hearing;
     hear(world, &hearing);
     world_create(world, "a");
@@ -363,9 +341,8 @@ static void C7_what_was_recorded_is_delivered_once_and_forgotten(void **state)
     assert_recorded(world, "");
 }
 
-static void a_tick_delivers_at_most_so_many(void **state)
+TEST_OF(world, a_tick_delivers_at_most_so_many)
 {
-    struct world *world = *state;
     struct hearing hearing;
     int64_t delivered = 0, at_ms = 0;
     hear(world, &hearing);
@@ -382,9 +359,8 @@ static void a_tick_delivers_at_most_so_many(void **state)
     assert_refused(world, pawl_hooks_tick(NULL, 0, NULL, NULL, &world->error), PAWL_INVALID, "engine", NULL);
 }
 
-static void C7_a_hook_without_a_function_waits_for_another_process(void **state)
+TEST_OF(world, C7_a_hook_without_a_function_waits_for_another_process)
 {
-    struct world *world = *state;
     record_all(world);
     world_create(world, "a");
     assert_int_equal(tick(world), 0);
@@ -392,9 +368,8 @@ static void C7_a_hook_without_a_function_waits_for_another_process(void **state)
     assert_recorded(world, "a/1 create");
 }
 
-static void C7_a_failed_delivery_is_tried_five_times_with_doubled_delays_and_stays_visible(void **state)
+TEST_OF(world, C7_a_failed_delivery_is_tried_five_times_with_doubled_delays_and_stays_visible)
 {
-    struct world *world = *state;
     struct hearing hearing;
     static const int64_t delays[] = { 1000, 2000, 4000, 8000 };
     hear(world, &hearing);
@@ -426,9 +401,8 @@ static void C7_a_failed_delivery_is_tried_five_times_with_doubled_delays_and_sta
     assert_true(next_at(world) == INT64_MAX);
 }
 
-static void C7_attempts_delay_and_lease_are_the_hosts(void **state)
+TEST_OF(world, C7_attempts_delay_and_lease_are_the_hosts)
 {
-    struct world *world = *state;
     struct hearing hearing = { .failures = 99, .answer = PAWL_FAILED };
     struct pawl_hook hook = hooking_hook("all", &hearing);
     hook.attempts_max = 2;
@@ -442,9 +416,8 @@ static void C7_attempts_delay_and_lease_are_the_hosts(void **state)
     assert_int_equal(only_delivery(world).status, PAWL_DELIVERY_FAILED);
 }
 
-static void a_delay_never_grows_past_a_year(void **state)
+TEST_OF(world, a_delay_never_grows_past_a_year)
 {
-    struct world *world = *state;
     struct hearing hearing = { .failures = 99, .answer = PAWL_FAILED };
     struct pawl_hook hook = hooking_hook("all", &hearing);
     hook.attempts_max = 100;
@@ -459,9 +432,8 @@ static void a_delay_never_grows_past_a_year(void **state)
     assert_int_equal(hearing.calls, 80);
 }
 
-static void a_delivery_that_fails_and_then_succeeds_has_one_id(void **state)
+TEST_OF(world, a_delivery_that_fails_and_then_succeeds_has_one_id)
 {
-    struct world *world = *state;
     struct hearing hearing;
     char id[64];
     hear(world, &hearing);
@@ -476,9 +448,8 @@ static void a_delivery_that_fails_and_then_succeeds_has_one_id(void **state)
     assert_int_equal(delivery_count(world), 0);
 }
 
-static void C7_one_that_says_so_is_not_tried_again(void **state)
+TEST_OF(world, C7_one_that_says_so_is_not_tried_again)
 {
-    struct world *world = *state;
     struct hearing hearing;
     hear(world, &hearing);
     hearing.failures = 1;
@@ -492,9 +463,8 @@ static void C7_one_that_says_so_is_not_tried_again(void **state)
     assert_string_equal(record.last_error, "410 gone");
 }
 
-static void an_error_that_is_not_utf8_is_noted_as_such(void **state)
+TEST_OF(world, an_error_that_is_not_utf8_is_noted_as_such)
 {
-    struct world *world = *state;
     struct hearing hearing;
     hear(world, &hearing);
     hearing.failures = 1;
@@ -504,9 +474,8 @@ static void an_error_that_is_not_utf8_is_noted_as_such(void **state)
     assert_true(pw_text_is_utf8(pw_text_of(only_delivery(world).last_error)));
 }
 
-static void C7_what_failed_can_be_sent_again_from_the_start(void **state)
+TEST_OF(world, C7_what_failed_can_be_sent_again_from_the_start)
 {
-    struct world *world = *state;
     struct hearing hearing;
     hear(world, &hearing);
     hearing.failures = 1;
@@ -541,9 +510,8 @@ static void claim_and_die(struct world *world)
     pw_unit_clear(&unit);
 }
 
-static void C7_a_process_that_dies_in_the_middle_is_followed_by_another_after_its_lease(void **state)
+TEST_OF(world, C7_a_process_that_dies_in_the_middle_is_followed_by_another_after_its_lease)
 {
-    struct world *world = *state;
     struct hearing hearing;
     hear(world, &hearing);
     world_create(world, "a");
@@ -555,9 +523,8 @@ static void C7_a_process_that_dies_in_the_middle_is_followed_by_another_after_it
     assert_int_equal(hearing.attempt, 2);
 }
 
-static void C7_a_process_that_dies_at_every_attempt_ends_in_a_visible_failure(void **state)
+TEST_OF(world, C7_a_process_that_dies_at_every_attempt_ends_in_a_visible_failure)
 {
-    struct world *world = *state;
     struct hearing hearing;
     hear(world, &hearing);
     world_create(world, "a");
@@ -581,9 +548,8 @@ static void outlive_the_lease(struct hearing *hearing)
     assert_int_equal(tick(world), 1);
 }
 
-static void C7_a_late_answer_counts_for_nothing(void **state)
+TEST_OF(world, C7_a_late_answer_counts_for_nothing)
 {
-    struct world *world = *state;
     struct hearing hearing;
     hear(world, &hearing);
     hearing.meanwhile = outlive_the_lease;
@@ -602,9 +568,8 @@ static void be_claimed_by_another(struct hearing *hearing)
     claim_and_die(world);
 }
 
-static void C7_a_late_failure_leaves_the_next_attempt_alone(void **state)
+TEST_OF(world, C7_a_late_failure_leaves_the_next_attempt_alone)
 {
-    struct world *world = *state;
     struct hearing hearing;
     hear(world, &hearing);
     hearing.meanwhile = be_claimed_by_another;
@@ -622,9 +587,8 @@ static int64_t kicks(struct world *world)
     return world->engine->hooks.kicks;
 }
 
-static void a_commit_that_records_something_wakes_couriers_and_others_do_not(void **state)
+TEST_OF(world, a_commit_that_records_something_wakes_couriers_and_others_do_not)
 {
-    struct world *world = *state;
     struct hearing hearing;
     hear(world, &hearing);
     world_create(world, "a");
@@ -647,9 +611,8 @@ static void create_another(struct hearing *hearing)
         world_create(hearing->user, "made-by-the-hook");
 }
 
-static void a_hook_may_call_the_engine(void **state)
+TEST_OF(world, a_hook_may_call_the_engine)
 {
-    struct world *world = *state;
     struct hearing hearing;
     hear(world, &hearing);
     hearing.meanwhile = create_another;
@@ -660,9 +623,8 @@ static void a_hook_may_call_the_engine(void **state)
 
 /* ---- Lists --------------------------------------------------------------------------------------------------- */
 
-static void deliveries_are_listed_by_pages_whose_cursors_keep_to_their_filters(void **state)
+TEST_OF(world, deliveries_are_listed_by_pages_whose_cursors_keep_to_their_filters)
 {
-    struct world *world = *state;
     struct pawl_delivery_list_options options = PAWL_DELIVERY_LIST_OPTIONS_INIT;
     struct pawl_delivery_page first, second;
     record_all(world);
@@ -695,9 +657,8 @@ static void deliveries_are_listed_by_pages_whose_cursors_keep_to_their_filters(v
                    PAWL_INVALID_CURSOR, NULL);
 }
 
-static void deliveries_are_listed_by_status(void **state)
+TEST_OF(world, deliveries_are_listed_by_status)
 {
-    struct world *world = *state;
     struct pawl_delivery_list_options options = PAWL_DELIVERY_LIST_OPTIONS_INIT;
     struct pawl_delivery_page page;
     struct hearing hearing;
@@ -718,9 +679,8 @@ static void deliveries_are_listed_by_status(void **state)
     assert_string_equal(page.deliveries[0].delivery.instance_id, "b");
 }
 
-static void wrong_list_arguments_are_refused(void **state)
+TEST_OF(world, wrong_list_arguments_are_refused)
 {
-    struct world *world = *state;
     struct pawl_delivery_list_options options = PAWL_DELIVERY_LIST_OPTIONS_INIT;
     struct pawl_delivery_page page;
     assert_refused(world, pawl_list_deliveries(NULL, world->scope, NULL, &page, &world->error), PAWL_INVALID, "engine",
@@ -740,47 +700,4 @@ static void wrong_list_arguments_are_refused(void **state)
     options.struct_size++;
     assert_refused(world, pawl_list_deliveries(world->engine, world->scope, &options, &page, &world->error),
                    PAWL_INVALID, NULL);
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(a_hook_needs_a_name_and_events_and_sensible_numbers),
-        TEST(two_hooks_of_one_name_are_refused),
-        TEST(a_hook_is_registered_before_a_runner_starts),
-        TEST(names_are_those_of_the_contract),
-        TEST(without_hooks_nothing_is_recorded_and_nothing_added),
-        TEST(C7_a_created_instance_is_told_of),
-        TEST(C7_a_create_that_is_refused_tells_nothing),
-        TEST(C7_a_batch_tells_of_what_it_made_and_not_of_what_was_there),
-        TEST(C7_a_run_that_the_local_runner_takes_at_once_is_told_of_as_well),
-        TEST(C7_an_awaited_event_is_told_and_others_are_not),
-        TEST(C7_an_event_whose_run_the_local_runner_takes_is_told),
-        TEST(C7_a_pause_tells_nothing_and_a_resume_does),
-        TEST(C7_a_pause_that_is_only_asked_for_and_taken_back_tells_nothing),
-        TEST(C7_a_terminate_is_an_end_and_a_restart_a_create),
-        TEST(C7_a_call_that_has_to_decide_again_tells_once),
-        TEST(C7_two_events_to_one_instance_in_one_unit_are_told_once),
-        TEST(C7_each_hook_is_told_of_its_own_events),
-        TEST(C7_what_was_recorded_is_delivered_once_and_forgotten),
-        TEST(a_tick_delivers_at_most_so_many),
-        TEST(C7_a_hook_without_a_function_waits_for_another_process),
-        TEST(C7_a_failed_delivery_is_tried_five_times_with_doubled_delays_and_stays_visible),
-        TEST(C7_attempts_delay_and_lease_are_the_hosts),
-        TEST(a_delay_never_grows_past_a_year),
-        TEST(a_delivery_that_fails_and_then_succeeds_has_one_id),
-        TEST(C7_one_that_says_so_is_not_tried_again),
-        TEST(an_error_that_is_not_utf8_is_noted_as_such),
-        TEST(C7_what_failed_can_be_sent_again_from_the_start),
-        TEST(C7_a_process_that_dies_in_the_middle_is_followed_by_another_after_its_lease),
-        TEST(C7_a_process_that_dies_at_every_attempt_ends_in_a_visible_failure),
-        TEST(C7_a_late_answer_counts_for_nothing),
-        TEST(C7_a_late_failure_leaves_the_next_attempt_alone),
-        TEST(a_commit_that_records_something_wakes_couriers_and_others_do_not),
-        TEST(a_hook_may_call_the_engine),
-        TEST(deliveries_are_listed_by_pages_whose_cursors_keep_to_their_filters),
-        TEST(deliveries_are_listed_by_status),
-        TEST(wrong_list_arguments_are_refused),
-    };
-    return world_run("hooks", tests, sizeof tests / sizeof tests[0]);
 }

@@ -2,8 +2,6 @@
  * the delivery back (H3). */
 #include "kit/service_world.h"
 
-#include <string.h>
-
 #include "kit/hooking.h"
 #include "hooks/hooks.h"
 
@@ -36,9 +34,8 @@ static int64_t tick(struct world *world)
     return delivered;
 }
 
-static void C7_a_hook_is_called_while_a_third_of_the_lease_is_left(void **state)
+TEST_OF(world, C7_a_hook_is_called_while_a_third_of_the_lease_is_left)
 {
-    struct world *world = *state;
     struct hearing hearing;
     struct pw_errand errand;
     hear(world, &hearing);
@@ -51,9 +48,8 @@ static void C7_a_hook_is_called_while_a_third_of_the_lease_is_left(void **state)
     assert_string_equal(hooking_recorded(world->engine, NULL), "");
 }
 
-static void C7_a_hook_is_not_called_when_its_lease_may_be_over(void **state)
+TEST_OF(world, C7_a_hook_is_not_called_when_its_lease_may_be_over)
 {
-    struct world *world = *state;
     struct hearing hearing;
     struct pw_errand errand;
     hear(world, &hearing);
@@ -67,9 +63,8 @@ static void C7_a_hook_is_not_called_when_its_lease_may_be_over(void **state)
     assert_int_equal(hearing.attempt, 1); /* the one that was not made does not count */
 }
 
-static void C7_a_hook_is_called_while_its_lease_has_not_ended_by_wall_time(void **state)
+TEST_OF(world, C7_a_hook_is_called_while_its_lease_has_not_ended_by_wall_time)
 {
-    struct world *world = *state;
     struct hearing hearing;
     struct pw_errand errand;
     hear(world, &hearing);
@@ -82,9 +77,8 @@ static void C7_a_hook_is_called_while_its_lease_has_not_ended_by_wall_time(void 
     assert_string_equal(hooking_recorded(world->engine, NULL), "");
 }
 
-static void C7_a_hook_is_not_called_when_wall_time_jumped_past_its_lease(void **state)
+TEST_OF(world, C7_a_hook_is_not_called_when_wall_time_jumped_past_its_lease)
 {
-    struct world *world = *state;
     struct hearing hearing;
     struct pw_errand errand;
     hear(world, &hearing);
@@ -98,9 +92,8 @@ static void C7_a_hook_is_not_called_when_wall_time_jumped_past_its_lease(void **
     assert_int_equal(hearing.attempt, 1); /* the one that was not made does not count */
 }
 
-static void C7_a_delivery_that_another_took_when_wall_time_jumped_is_told_once(void **state)
+TEST_OF(world, C7_a_delivery_that_another_took_when_wall_time_jumped_is_told_once)
 {
-    struct world *world = *state;
     struct hearing hearing;
     struct pw_errand errand;
     hear(world, &hearing);
@@ -115,9 +108,8 @@ static void C7_a_delivery_that_another_took_when_wall_time_jumped_is_told_once(v
 }
 
 /* The case that H3 leaves: by both clocks the lease holds. */
-static void C7_a_delivery_that_another_took_before_wall_time_was_set_back_is_told_twice(void **state)
+TEST_OF(world, C7_a_delivery_that_another_took_before_wall_time_was_set_back_is_told_twice)
 {
-    struct world *world = *state;
     struct hearing hearing;
     struct pw_errand errand;
     hear(world, &hearing);
@@ -132,19 +124,4 @@ static void C7_a_delivery_that_another_took_before_wall_time_was_set_back_is_tol
     settle(world, &errand);
     assert_string_equal(hooking_recorded(world->engine, NULL),
                         "a/1 create"); /* what the first one says counts for nothing */
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(C7_a_hook_is_called_while_a_third_of_the_lease_is_left),
-        TEST(C7_a_hook_is_not_called_when_its_lease_may_be_over),
-        TEST(C7_a_hook_is_called_while_its_lease_has_not_ended_by_wall_time),
-        TEST(C7_a_hook_is_not_called_when_wall_time_jumped_past_its_lease),
-        TEST(C7_a_delivery_that_another_took_when_wall_time_jumped_is_told_once),
-        TEST(C7_a_delivery_that_another_took_before_wall_time_was_set_back_is_told_twice),
-    };
-    return world_run("hooks of a stopped process", tests, sizeof tests / sizeof tests[0]);
 }

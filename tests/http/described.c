@@ -1,10 +1,6 @@
 /* described.c - see described.h. */
 #include "described.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "pawl/hooks.h"
 #include "pawl/pawl.h"
 
@@ -12,21 +8,19 @@ enum { TEXT_SIZE = 512 };
 
 /* ---- Workflows that leave something of every kind behind --------------------------------------------------------- */
 
-static pawl_status charge(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(charge)
 {
-    (void)input;
     PAWL_TRY(pawl_step_log(step, PAWL_LOG_INFO, "shop", NULL, "charging"));
     if (pawl_step_attempt(step) == 1)
         return pawl_fail(step, "CardDeclined", "try again later");
     return pawl_result(step, out_result, "{s:s}", "receipt", "r-9");
 }
 
-static pawl_status run_order(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_order)
 {
     static const struct pawl_step_options options = { .retries = 1, .delay = "1 s" };
     pawl_value *data = NULL;
     struct pawl_event event = { 0 };
-    (void)params;
     PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &data, "{s:i}", "n", 1));
     PAWL_TRY(pawl_log(run, PAWL_LOG_WARN, NULL, data, "hello"));
     PAWL_TRY(pawl_do(run, "charge", &options, charge, NULL, NULL));
@@ -36,43 +30,40 @@ static pawl_status run_order(pawl_run *run, const pawl_value *params, pawl_value
     return PAWL_OK;
 }
 
-static pawl_status run_broken(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_broken)
 {
-    (void)params, (void)out_result;
     return pawl_run_fail(run, "Broken", "as planned");
 }
 
-static pawl_status do_nothing(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(do_nothing)
 {
     (void)step, (void)input, (void)out_result;
     return PAWL_OK;
 }
 
-static pawl_status run_undone(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_undone)
 {
     static const struct pawl_compensation compensation = { .undo = do_nothing };
     static const struct pawl_step_options options = { .compensate = &compensation, .description = "Books." };
-    (void)params, (void)out_result;
     PAWL_TRY(pawl_do(run, "book", &options, do_nothing, NULL, NULL));
     return pawl_run_fail(run, "Broken", "as planned");
 }
 
-static pawl_status run_calls(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_calls)
 {
     return pawl_call(run, "remote", "charge", NULL, params, out_result);
 }
 
-static pawl_status run_defers(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_defers)
 {
     struct described *described = pawl_run_user(run);
     const char *token;
-    (void)params;
     PAWL_TRY(pawl_deferred_token(run, "approval", &token));
     (void)snprintf(described->token, sizeof described->token, "%s", token);
     return pawl_await_deferred(run, "approval", NULL, out_result);
 }
 
-static pawl_status run_family(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_family)
 {
     return pawl_run_child(run, "kid", "defers", NULL, params, out_result);
 }
@@ -177,7 +168,7 @@ void described_open(struct described *described, const char *mount)
     ok(pawl_http_new(pawl_world_engine(described->world), &options, &described->http, &described->error));
 }
 
-int described_set_up(void **state)
+static int set_up(void **state)
 {
     static const char *const tags[] = { "shop", NULL };
     static const char *const permissions[] = { "admin", NULL };
@@ -208,7 +199,7 @@ int described_set_up(void **state)
     return 0;
 }
 
-int described_tear_down(void **state)
+static int tear_down(void **state)
 {
     struct described *described = *state;
     pawl_http_free(described->http);
@@ -217,6 +208,8 @@ int described_tear_down(void **state)
     free(described);
     return 0;
 }
+
+const struct test_setting described_setting = { .set_up = set_up, .tear_down = tear_down };
 
 /* ---- Reading the document ---------------------------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #define TESTS_HTTP_DESCRIBED_H
 
 #include "asking.h"
+#include "kit/test.h"
 #include "schema.h"
 
 enum { DESCRIBED_STATUSES = 600 };
@@ -22,8 +23,7 @@ struct described {
 #define ok(call) assert_int_equal((call), PAWL_OK)
 
 /* cmocka's fixtures. */
-int described_set_up(void **state);
-int described_tear_down(void **state);
+extern const struct test_setting described_setting;
 void described_open(struct described *described, const char *mount);
 
 /* Of the workflow "order": "done" is complete, "waits" waits for its event, "retries" for its step, "fresh" for a

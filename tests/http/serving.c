@@ -14,50 +14,44 @@
 
 /* ---- Workflows ------------------------------------------------------------------------------------------------------- */
 
-static pawl_status quick(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(quick)
 {
-    (void)params;
     return pawl_value_pack(pawl_run_scope(run), out_result, "{s:b}", "ok", 1);
 }
 
-static pawl_status stand_at_gate(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(stand_at_gate)
 {
-    (void)input;
     if (!gate_pass(pawl_step_user(step)))
         return pawl_fail_for_good(step, "GateStayedShut", "nobody opened it");
     return pawl_result(step, out_result, "i", 7);
 }
 
-static pawl_status gated(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(gated)
 {
-    (void)params;
     return pawl_do(run, "gate", NULL, stand_at_gate, NULL, out_result);
 }
 
-static pawl_status waits(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(waits)
 {
-    (void)params, (void)out_result;
     return pawl_wait_for_event(run, "wait", "go", "1 hour", NULL);
 }
 
-static pawl_status do_nothing(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(do_nothing)
 {
     (void)step, (void)input, (void)out_result;
     return PAWL_OK;
 }
 
-static pawl_status steps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(steps)
 {
-    (void)out_result;
     for (int64_t i = 0; i < pawl_value_int(params, NULL, 1); i++)
         PAWL_TRY(pawl_do(run, pawl_run_format(run, "step %d", (int)i), NULL, do_nothing, NULL, NULL));
     return PAWL_OK;
 }
 
-static pawl_status talks(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(talks)
 {
     enum { LINE_BYTES = 64 * 1024 };
-    (void)out_result;
     char *text = malloc(LINE_BYTES + 1);
     if (text == NULL)
         return PAWL_NOMEM;
@@ -327,3 +321,23 @@ int ask_once(const struct serving *serving, const char *target, const char *body
     client_close(&client);
     return status;
 }
+
+/* ---- Settings -------------------------------------------------------------------------------------------------------- */
+
+int serving_set_up(void **state)
+{
+    struct serving *serving = calloc(1, sizeof *serving);
+    assert_non_null(serving);
+    serving_open(serving, NULL, NULL);
+    *state = serving;
+    return 0;
+}
+
+int serving_tear_down(void **state)
+{
+    serving_close(*state);
+    free(*state);
+    return 0;
+}
+
+const struct test_setting serving_setting = { serving_set_up, serving_tear_down, 0 };

@@ -26,6 +26,10 @@ void serving_open_with(struct serving *serving, const struct pawl_workflow *work
 /* And with several. */
 void serving_open_many(struct serving *serving, const struct pawl_workflow *workflows, size_t count,
                        const struct pawl_http_options *http_options, const struct pawl_http_server_options *options);
+/* A serving with the options of serving_open(), or one that the test opens and that ends like it. */
+int serving_set_up(void **state);
+int serving_tear_down(void **state);
+extern const struct test_setting serving_setting;
 void serving_close(struct serving *serving);                  /* drains, stops, closes */
 void serving_stop(struct serving *serving, int64_t drain_ms); /* the server alone, as it stands */
 

@@ -1,9 +1,6 @@
 /* test_guide.c - docs/http.md is about the API that there is: routes, query keys, lines to try, JSON, metrics. */
 #include "described.h"
 
-#include <stdio.h>
-#include <string.h>
-
 enum { TEXT_SIZE = 1024, GUIDE_SIZE = 128 * 1024 };
 
 struct guide {
@@ -11,7 +8,7 @@ struct guide {
     char text[GUIDE_SIZE];
 };
 
-static void read_guide(struct guide *guide, void **state)
+static void read_guide(struct guide *guide, struct described *described)
 {
     FILE *file = fopen(PAWL_SOURCE_DIR "/docs/http.md", "r");
     assert_non_null(file);
@@ -19,7 +16,7 @@ static void read_guide(struct guide *guide, void **state)
     (void)fclose(file);
     assert_true(size < sizeof guide->text - 1);
     guide->text[size] = '\0';
-    guide->described = *state;
+    guide->described = described;
 }
 
 static void assert_says(const struct guide *guide, const char *words)
@@ -28,10 +25,10 @@ static void assert_says(const struct guide *guide, const char *words)
         fail_msg("docs/http.md does not have %s", words);
 }
 
-static void every_route_and_every_query_key_is_in_it(void **state)
+TEST_OF(described, every_route_and_every_query_key_is_in_it)
 {
     static struct guide guide;
-    read_guide(&guide, state);
+    read_guide(&guide, described);
     pawl_scope *scope = guide.described->scope;
     for (size_t i = 0; i < pw_http_route_count; i++) {
         const struct pw_http_route *route = &pw_http_routes[i];
@@ -69,11 +66,11 @@ static void check_line(struct described *described, const char *line)
 }
 
 /* In the guide's order: what one creates the next ones look at. */
-static void every_line_to_try_works(void **state)
+TEST_OF(described, every_line_to_try_works)
 {
     static struct guide guide;
     size_t count = 0;
-    read_guide(&guide, state);
+    read_guide(&guide, described);
     for (const char *at = guide.text; (at = strstr(at, "\ncurl ")) != NULL; at++, count++) {
         const char *line = pawl_scope_format(guide.described->scope, "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
         if (strstr(line, "/result") != NULL) { /* nobody runs it meanwhile */
@@ -85,12 +82,12 @@ static void every_line_to_try_works(void **state)
     assert_true(count >= 28);
 }
 
-static void every_piece_of_JSON_is_JSON(void **state)
+TEST_OF(described, every_piece_of_JSON_is_JSON)
 {
     static struct guide guide;
     static const char begin[] = "```json\n", end[] = "\n```";
     size_t count = 0;
-    read_guide(&guide, state);
+    read_guide(&guide, described);
     for (const char *at = guide.text; (at = strstr(at, begin)) != NULL; at += sizeof begin, count++) {
         const char *json = at + sizeof begin - 1;
         (void)described_parse(guide.described, json, (size_t)(strstr(json, end) - json));
@@ -98,11 +95,11 @@ static void every_piece_of_JSON_is_JSON(void **state)
     assert_true(count >= 15);
 }
 
-static void every_metric_is_in_it_and_those_in_it_are_there(void **state)
+TEST_OF(described, every_metric_is_in_it_and_those_in_it_are_there)
 {
     static struct guide guide;
     size_t count = 0;
-    read_guide(&guide, state);
+    read_guide(&guide, described);
     pawl_scope *scope = guide.described->scope;
     const char *metrics = described_send(guide.described, "GET", "/api/metrics", NULL).body;
     for (const char *at = metrics; (at = strstr(at, "# TYPE ")) != NULL; at++, count++) {
@@ -113,16 +110,4 @@ static void every_metric_is_in_it_and_those_in_it_are_there(void **state)
     for (const char *at = guide.text; (at = strstr(at, "\n| `pawl_")) != NULL; at++)
         count--;
     assert_int_equal(count, 0);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, described_set_up, described_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(every_route_and_every_query_key_is_in_it),
-        TEST(every_line_to_try_works),
-        TEST(every_piece_of_JSON_is_JSON),
-        TEST(every_metric_is_in_it_and_those_in_it_are_there),
-    };
-    return cmocka_run_group_tests_name("guide", tests, NULL, NULL);
 }

@@ -1,9 +1,7 @@
 /* test_handler_authorize.c - D1: whoever authorizes is asked for every request, and then for what it wants to do, before
  * anything of the engine is read or written. */
 #include "asking.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "kit/test.h"
 
 #include "engine/engine.h"
 
@@ -103,6 +101,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting setting = { set_up, tear_down, 0 };
+
 static int ask(const char *method, const char *target, const char *body)
 {
     struct pawl_http_request request = request_of(method, target, body);
@@ -118,9 +118,8 @@ static int ask(const char *method, const char *target, const char *body)
     return status;
 }
 
-static void every_route_asks_twice_for_its_own_scope_and_a_refusal_reads_nothing(void **state)
+TEST_WITH(setting, void *unused, every_route_asks_twice_for_its_own_scope_and_a_refusal_reads_nothing)
 {
-    (void)state;
     pawl_scope *scope = pawl_scope_new();
     for (size_t i = 0; i < pw_http_route_count; i++) {
         const struct pw_http_route *route = &pw_http_routes[i];
@@ -148,9 +147,8 @@ static void every_route_asks_twice_for_its_own_scope_and_a_refusal_reads_nothing
 }
 
 /* The routes' own are in openapi.json, which test_openapi.c compares with the table of routes. */
-static void the_scope_of_what_is_no_route_is_open(void **state)
+TEST_WITH(setting, void *unused, the_scope_of_what_is_no_route_is_open)
 {
-    (void)state;
     static const struct {
         const char *method, *target;
         enum pawl_http_scope scope;
@@ -171,9 +169,8 @@ static void the_scope_of_what_is_no_route_is_open(void **state)
 }
 
 /* G4 */
-static void whoever_authorizes_sees_what_the_workflow_requires(void **state)
+TEST_WITH(setting, void *unused, whoever_authorizes_sees_what_the_workflow_requires)
 {
-    (void)state;
     static const struct {
         const char *method, *target, *permissions;
     } cases[] = {
@@ -206,9 +203,8 @@ static void whoever_authorizes_sees_what_the_workflow_requires(void **state)
     assert_int_equal(ask("GET", "/api/status?workflow=order&workflow=guarded", NULL), 400);
 }
 
-static void every_route_that_takes_a_workflow_says_so_to_whoever_authorizes(void **state)
+TEST_WITH(setting, void *unused, every_route_that_takes_a_workflow_says_so_to_whoever_authorizes)
 {
-    (void)state;
     pawl_scope *scope = pawl_scope_new();
     size_t count = 0;
     asked.scope_refuses = true;
@@ -228,9 +224,8 @@ static void every_route_that_takes_a_workflow_says_so_to_whoever_authorizes(void
     pawl_scope_free(scope);
 }
 
-static void who_is_allowed_gets_through(void **state)
+TEST_WITH(setting, void *unused, who_is_allowed_gets_through)
 {
-    (void)state;
     assert_int_equal(ask("GET", "/api/workflows/order/instances/waits", NULL), 200);
     assert_int_equal(asked.count, 2);
     assert_true(store_reads > 0);
@@ -238,18 +233,4 @@ static void who_is_allowed_gets_through(void **state)
     assert_true(store_reads > 0);
     assert_int_equal(ask("GET", "/api/%zz", NULL), 400);
     assert_int_equal(asked.count, 2);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_route_asks_twice_for_its_own_scope_and_a_refusal_reads_nothing),
-        TEST(the_scope_of_what_is_no_route_is_open),
-        TEST(whoever_authorizes_sees_what_the_workflow_requires),
-        TEST(every_route_that_takes_a_workflow_says_so_to_whoever_authorizes),
-        TEST(who_is_allowed_gets_through),
-    };
-    return cmocka_run_group_tests_name("authorization (D1)", tests, NULL, NULL);
 }

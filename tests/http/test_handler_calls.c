@@ -1,10 +1,10 @@
 /* test_handler_calls.c - a call never blocks: commits, results and ticks are waited for by asking again, when `ready` was
  * called or when the call said so; and a call can be given up at any time. */
 #include "asking.h"
+#include "kit/test.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "engine/engine.h"
 #include "http/handler.h"
@@ -46,6 +46,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting fixture_setting = { set_up, tear_down, 0 };
+
 static pawl_http_call *take_up(struct fixture *fixture, struct pawl_http_request *request, const char *method,
                                const char *target)
 {
@@ -82,9 +84,8 @@ static void assert_answer(pawl_http_call *call, int status, const char *words)
 
 /* ---- Results --------------------------------------------------------------------------------------------------- */
 
-static void a_result_is_told_by_push_when_the_run_ends(void **state)
+TEST_OF(fixture, a_result_is_told_by_push_when_the_run_ends)
 {
-    struct fixture *fixture = *state;
     struct pawl_error error;
     struct pawl_http_request request;
     pawl_http_call *call = take_up(fixture, &request, "GET", WAITS "/result?waitMs=10000");
@@ -101,9 +102,8 @@ static void a_result_is_told_by_push_when_the_run_ends(void **state)
     pawl_http_call_free(call);
 }
 
-static void a_result_that_does_not_come_in_time_is_202(void **state)
+TEST_OF(fixture, a_result_that_does_not_come_in_time_is_202)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_request request;
     int64_t begun = now(fixture);
     pawl_http_call *call = take_up(fixture, &request, "GET", WAITS "/result?waitMs=1200");
@@ -119,9 +119,8 @@ static void a_result_that_does_not_come_in_time_is_202(void **state)
     pawl_http_call_free(call);
 }
 
-static void a_wait_is_cut_to_the_longest_that_is_allowed(void **state)
+TEST_OF(fixture, a_wait_is_cut_to_the_longest_that_is_allowed)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_request request;
     pawl_http_call *call = take_up(fixture, &request, "GET", WAITS "/result?waitMs=9223372036854775807");
     assert_waits_until(call, now(fixture) + 500);
@@ -133,9 +132,8 @@ static void a_wait_is_cut_to_the_longest_that_is_allowed(void **state)
 }
 
 /* Nobody calls `ready` for what another process commits. */
-static void what_other_processes_do_is_found_by_looking_again(void **state)
+TEST_OF(fixture, what_other_processes_do_is_found_by_looking_again)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_request request;
     struct pw_store *store = pawl_world_engine(fixture->world.world)->store;
     pawl_http_call *call = take_up(fixture, &request, "GET", WAITS "/result?waitMs=10000");
@@ -160,9 +158,8 @@ static void what_other_processes_do_is_found_by_looking_again(void **state)
     pawl_http_call_free(call);
 }
 
-static void a_drain_ends_every_wait_at_once(void **state)
+TEST_OF(fixture, a_drain_ends_every_wait_at_once)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_request requests[3], late;
     pawl_http_call *calls[3];
     for (size_t i = 0; i < 3; i++) {
@@ -194,9 +191,8 @@ static void a_drain_ends_every_wait_at_once(void **state)
     pawl_http_call_free(call);
 }
 
-static void a_call_that_was_never_asked_can_be_freed(void **state)
+TEST_OF(fixture, a_call_that_was_never_asked_can_be_freed)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_request request;
     pawl_http_call_free(take_up(fixture, &request, "POST", WAITS "/terminate"));
     pawl_http_call_free(NULL);
@@ -205,9 +201,8 @@ static void a_call_that_was_never_asked_can_be_freed(void **state)
     pawl_http_call_free(call);
 }
 
-static void a_request_without_method_or_target_is_refused(void **state)
+TEST_OF(fixture, a_request_without_method_or_target_is_refused)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_request request;
     pawl_http_call *call = take_up(fixture, &request, NULL, "/api/workflows");
     assert_answer(call, 400, "VALIDATION_FAILED");
@@ -217,9 +212,8 @@ static void a_request_without_method_or_target_is_refused(void **state)
     pawl_http_call_free(call);
 }
 
-static void streams_are_not_for_the_blocking_call(void **state)
+TEST_OF(fixture, streams_are_not_for_the_blocking_call)
 {
-    struct fixture *fixture = *state;
     pawl_scope *scope = pawl_scope_new();
     struct pawl_http_response response = answer_of(fixture->world.http, scope, "GET", WAITS "/stream", NULL);
     assert_int_equal(response.status, 406);
@@ -228,9 +222,8 @@ static void streams_are_not_for_the_blocking_call(void **state)
     pawl_scope_free(scope);
 }
 
-static void an_error_body_is_json_whatever_it_says(void **state)
+TEST_OF(fixture, an_error_body_is_json_whatever_it_says)
 {
-    (void)state;
     pawl_scope *scope = pawl_scope_new();
     assert_string_equal(pawl_http_error_body(scope, "HEADERS_TOO_LARGE", "more than \"16\" \xff KiB\n"),
                         "{\"code\":\"HEADERS_TOO_LARGE\",\"message\":\"more than \\\"16\\\" \xef\xbf\xbd KiB\\n\"}");
@@ -295,16 +288,15 @@ static pawl_status apply_behind_gate(struct pw_store *store, struct pw_unit **un
     return gated_ops->apply(store, units, count, error);
 }
 
-static pawl_status slow_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(slow_body)
 {
     (void)step, (void)input, (void)out_result;
     pass_gate();
     return PAWL_OK;
 }
 
-static pawl_status slow(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(slow)
 {
-    (void)out_result;
     return pawl_do(run, "slow", NULL, slow_body, params, NULL);
 }
 
@@ -370,9 +362,8 @@ static pawl_http_call *post(struct threaded *threaded, struct pawl_http_request 
     return call;
 }
 
-static void a_create_waits_for_its_commit_without_blocking(void **state)
+TEST(a_create_waits_for_its_commit_without_blocking)
 {
-    (void)state;
     struct threaded threaded;
     struct pawl_http_request request;
     open_threaded(&threaded, true);
@@ -396,9 +387,8 @@ static void *open_gate_later(void *unused)
     return NULL;
 }
 
-static void a_call_given_up_during_its_commit_is_freed_after_it_and_the_change_is_made(void **state)
+TEST(a_call_given_up_during_its_commit_is_freed_after_it_and_the_change_is_made)
 {
-    (void)state;
     struct threaded threaded;
     struct pawl_http_request request;
     pthread_t thread;
@@ -417,9 +407,8 @@ static void a_call_given_up_during_its_commit_is_freed_after_it_and_the_change_i
     close_threaded(&threaded);
 }
 
-static void a_tick_does_not_block_and_goes_on_when_nobody_waits_for_it(void **state)
+TEST(a_tick_does_not_block_and_goes_on_when_nobody_waits_for_it)
 {
-    (void)state;
     struct threaded threaded;
     struct pawl_http_request request, second, third;
     struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
@@ -449,9 +438,8 @@ static void a_tick_does_not_block_and_goes_on_when_nobody_waits_for_it(void **st
     close_threaded(&threaded);
 }
 
-static void more_ticks_than_may_wait_are_refused(void **state)
+TEST(more_ticks_than_may_wait_are_refused)
 {
-    (void)state;
     enum { COUNT = PW_HTTP_TICKS_MAX + 1 };
     struct threaded threaded;
     struct pawl_http_request first, requests[COUNT];
@@ -483,9 +471,8 @@ static void more_ticks_than_may_wait_are_refused(void **state)
 
 /* ---- Options --------------------------------------------------------------------------------------------------- */
 
-static void wrong_options_are_refused_with_what_would_be_right(void **state)
+TEST_OF(fixture, wrong_options_are_refused_with_what_would_be_right)
 {
-    struct fixture *fixture = *state;
     static const struct {
         struct pawl_http_options options;
         const char *word;
@@ -517,27 +504,4 @@ static void wrong_options_are_refused_with_what_would_be_right(void **state)
     assert_int_equal(pawl_http_new(engine, NULL, &http, NULL), PAWL_OK);
     pawl_http_free(http);
     pawl_http_free(NULL);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_result_is_told_by_push_when_the_run_ends),
-        TEST(a_result_that_does_not_come_in_time_is_202),
-        TEST(a_wait_is_cut_to_the_longest_that_is_allowed),
-        TEST(what_other_processes_do_is_found_by_looking_again),
-        TEST(a_drain_ends_every_wait_at_once),
-        TEST(a_call_that_was_never_asked_can_be_freed),
-        TEST(a_request_without_method_or_target_is_refused),
-        TEST(streams_are_not_for_the_blocking_call),
-        TEST(an_error_body_is_json_whatever_it_says),
-        TEST(wrong_options_are_refused_with_what_would_be_right),
-        cmocka_unit_test(a_create_waits_for_its_commit_without_blocking),
-        cmocka_unit_test(a_call_given_up_during_its_commit_is_freed_after_it_and_the_change_is_made),
-        cmocka_unit_test(a_tick_does_not_block_and_goes_on_when_nobody_waits_for_it),
-        cmocka_unit_test(more_ticks_than_may_wait_are_refused),
-    };
-    return cmocka_run_group_tests_name("calls", tests, NULL, NULL);
 }

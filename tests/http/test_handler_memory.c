@@ -5,9 +5,8 @@
  * never fail. */
 #include "asking.h"
 
-#include <string.h>
-
 #include "fault/plan.h"
+#include "kit/test.h"
 
 /* ---- Routes ---------------------------------------------------------------------------------------------------- */
 
@@ -63,9 +62,8 @@ static int64_t try_all(const struct route_sample *list, size_t count)
     return trials;
 }
 
-static void every_allocation_of_every_route_may_fail(void **state)
+TEST(every_allocation_of_every_route_may_fail)
 {
-    (void)state;
     assert_true(try_all(route_samples, route_sample_count) > 100);
     assert_true(try_all(others, sizeof others / sizeof others[0]) > 0);
 }
@@ -104,9 +102,8 @@ static bool try_call(const char *target, const char *body, int64_t nth)
     return has_struck;
 }
 
-static void every_allocation_of_a_stream_or_a_wait_may_fail(void **state)
+TEST(every_allocation_of_a_stream_or_a_wait_may_fail)
 {
-    (void)state;
     static const struct {
         const char *target, *body;
     } calls[] = { { "/api/workflows/order/instances/waits/stream", NULL },
@@ -120,9 +117,8 @@ static void every_allocation_of_a_stream_or_a_wait_may_fail(void **state)
     assert_true(trials > 20);
 }
 
-static void a_handler_that_cannot_be_made_leaves_nothing_behind(void **state)
+TEST(a_handler_that_cannot_be_made_leaves_nothing_behind)
 {
-    (void)state;
     struct table_world world;
     struct pawl_http_options options = PAWL_HTTP_OPTIONS_INIT;
     int64_t nth = 1;
@@ -140,14 +136,4 @@ static void a_handler_that_cannot_be_made_leaves_nothing_behind(void **state)
     }
     assert_true(nth > 3);
     table_world_close(&world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_allocation_of_every_route_may_fail),
-        cmocka_unit_test(every_allocation_of_a_stream_or_a_wait_may_fail),
-        cmocka_unit_test(a_handler_that_cannot_be_made_leaves_nothing_behind),
-    };
-    return cmocka_run_group_tests_name("want of memory", tests, NULL, NULL);
 }

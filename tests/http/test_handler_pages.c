@@ -1,9 +1,7 @@
 /* test_handler_pages.c - going through pages by their cursors: instances, history, deliveries.  A page after the other
  * gives everything once, also while more is added; and a cursor works only where it comes from. */
 #include "asking.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "kit/test.h"
 
 #include "pawl/hooks.h"
 
@@ -17,15 +15,13 @@ struct fixture {
 #define ok(call) assert_int_equal((call), PAWL_OK)
 enum { STEPS = 7, INSTANCES = 11 };
 
-static pawl_status body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body)
 {
-    (void)input, (void)out_result;
     return pawl_step_log(step, PAWL_LOG_INFO, NULL, NULL, "line");
 }
 
-static pawl_status many(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(many)
 {
-    (void)out_result;
     for (int i = 0; i < STEPS; i++)
         PAWL_TRY(pawl_do(run, pawl_run_format(run, "step %d", i), NULL, body, params, NULL));
     struct pawl_event event;
@@ -71,6 +67,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting fixture_setting = { set_up, tear_down, 0 };
+
 static const pawl_value *ask(struct fixture *fixture, const char *method, const char *target, int status)
 {
     const struct pawl_http_request request = request_of(method, target, NULL);
@@ -105,22 +103,21 @@ static size_t turn_pages(struct fixture *fixture, const char *target, const char
     return count;
 }
 
-static void instances_come_once_each_newest_first(void **state)
+TEST_OF(fixture, instances_come_once_each_newest_first)
 {
     const char *seen;
-    assert_int_equal(turn_pages(*state, "/api/workflows/many/instances?pageSize=3&status=waiting", "instances",
+    assert_int_equal(turn_pages(fixture, "/api/workflows/many/instances?pageSize=3&status=waiting", "instances",
                                 "cursor", "hasNextPage", "cursor", "id", &seen),
                      INSTANCES);
     assert_string_equal(seen, "i-10 i-09 i-08 i-07 i-06 i-05 i-04 i-03 i-02 i-01 i-00 ");
-    assert_int_equal(turn_pages(*state, "/api/workflows/many/instances?pageSize=11&order=asc", "instances", "cursor",
+    assert_int_equal(turn_pages(fixture, "/api/workflows/many/instances?pageSize=11&order=asc", "instances", "cursor",
                                 "hasNextPage", "cursor", "id", &seen),
                      INSTANCES);
     assert_string_equal(seen, "i-00 i-01 i-02 i-03 i-04 i-05 i-06 i-07 i-08 i-09 i-10 ");
 }
 
-static void a_page_after_an_insert_goes_on_where_the_last_one_ended(void **state)
+TEST_OF(fixture, a_page_after_an_insert_goes_on_where_the_last_one_ended)
 {
-    struct fixture *fixture = *state;
     const pawl_value *page = ask(fixture, "GET", "/api/workflows/many/instances?pageSize=2", 200);
     const char *cursor = pawl_value_string(page, "cursor", "");
     ok(pawl_world_create(fixture->world, "many", "i-99", NULL, &fixture->error));
@@ -129,9 +126,8 @@ static void a_page_after_an_insert_goes_on_where_the_last_one_ended(void **state
     assert_string_equal(pawl_value_string(page, "instances.0.id", ""), "i-08");
 }
 
-static void a_cursor_is_refused_with_other_filters(void **state)
+TEST_OF(fixture, a_cursor_is_refused_with_other_filters)
 {
-    struct fixture *fixture = *state;
     const pawl_value *page = ask(fixture, "GET", "/api/workflows/many/instances?pageSize=2&status=waiting", 200);
     const char *cursor = pawl_value_string(page, "cursor", "");
     static const char *const formats[] = {
@@ -151,22 +147,21 @@ static void a_cursor_is_refused_with_other_filters(void **state)
     }
 }
 
-static void steps_and_logs_have_pages_of_their_own(void **state)
+TEST_OF(fixture, steps_and_logs_have_pages_of_their_own)
 {
     const char *seen;
     const char *target = "/api/workflows/many/instances/i-03/history?pageSize=2&includeLogs=true&logLevel=info";
     assert_int_equal(
-        turn_pages(*state, target, "steps", "stepsCursor", "stepsHasNextPage", "stepsCursor", "stepKey", &seen),
+        turn_pages(fixture, target, "steps", "stepsCursor", "stepsHasNextPage", "stepsCursor", "stepKey", &seen),
         STEPS + 1);
     assert_string_equal(seen, "step 0 step 1 step 2 step 3 step 4 step 5 step 6 wait ");
     assert_int_equal(
-        turn_pages(*state, target, "logs", "logsCursor", "logsHasNextPage", "logsCursor", "stepKey", &seen), STEPS);
+        turn_pages(fixture, target, "logs", "logsCursor", "logsHasNextPage", "logsCursor", "stepKey", &seen), STEPS);
     assert_string_equal(seen, "step 0 step 1 step 2 step 3 step 4 step 5 step 6 ");
 }
 
-static void events_have_pages_of_their_own(void **state)
+TEST_OF(fixture, events_have_pages_of_their_own)
 {
-    struct fixture *fixture = *state;
     const char *seen;
     for (int i = 0; i < 5; i++) {
         struct pawl_send_event_options options = PAWL_SEND_EVENT_OPTIONS_INIT;
@@ -183,9 +178,8 @@ static void events_have_pages_of_their_own(void **state)
 }
 
 /* C7: deliveries that failed are visible, and can be sent again. */
-static void deliveries_are_listed_and_sent_again(void **state)
+TEST_OF(fixture, deliveries_are_listed_and_sent_again)
 {
-    struct fixture *fixture = *state;
     pawl_engine *engine = pawl_world_engine(fixture->world);
     const char *seen;
     int64_t delivered;
@@ -221,16 +215,4 @@ static void deliveries_are_listed_and_sent_again(void **state)
     assert_int_equal(pawl_value_size(page, "deliveries"), 1);
     assert_string_equal(pawl_value_string(page, "deliveries.0.id", ""), id);
     assert_int_equal(pawl_value_int(page, "deliveries.0.attempts", -1), 0);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(instances_come_once_each_newest_first),  TEST(a_page_after_an_insert_goes_on_where_the_last_one_ended),
-        TEST(a_cursor_is_refused_with_other_filters), TEST(steps_and_logs_have_pages_of_their_own),
-        TEST(events_have_pages_of_their_own),         TEST(deliveries_are_listed_and_sent_again),
-    };
-    return cmocka_run_group_tests_name("pages", tests, NULL, NULL);
 }

@@ -1,9 +1,7 @@
 /* test_handler_store.c - a store that fails: what a client is told, for every status and on every route, and that
  * nothing of the inside is told. */
 #include "asking.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "kit/test.h"
 
 #include "engine/engine.h"
 
@@ -77,6 +75,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting setting = { set_up, tear_down, 0 };
+
 static void expect(const char *method, const char *target, const char *body, int status, const char *code)
 {
     pawl_scope *scope = pawl_scope_new();
@@ -136,9 +136,8 @@ static void mend_store_and_answer(void)
     assert_int_equal(pawl_deferred_succeed(engine, table_deferred_token("d-1"), "1", NULL), PAWL_OK);
 }
 
-static void a_store_that_can_be_read_but_not_written_is_not_ready(void **state)
+TEST_WITH(setting, void *unused, a_store_that_can_be_read_but_not_written_is_not_ready)
 {
-    (void)state;
     store_says = PAWL_STORE_FULL;
     failing.probe = fail_probe;
     failing.apply = fail_apply;
@@ -146,9 +145,8 @@ static void a_store_that_can_be_read_but_not_written_is_not_ready(void **state)
     expect("GET", "/api/health/ready", NULL, 503, "STORE_UNAVAILABLE");
 }
 
-static void a_store_that_cannot_be_used_now_is_503_on_every_route(void **state)
+TEST_WITH(setting, void *unused, a_store_that_cannot_be_used_now_is_503_on_every_route)
 {
-    (void)state;
     static const pawl_status statuses[] = { PAWL_STORE_UNAVAILABLE, PAWL_STORE_FULL,    PAWL_STORE_READ_ONLY,
                                             PAWL_STORE_CORRUPT,     PAWL_STORE_TOO_NEW, PAWL_NOMEM };
     struct route_sample routes[64];
@@ -166,9 +164,8 @@ static void a_store_that_cannot_be_used_now_is_503_on_every_route(void **state)
     pawl_scope_free(scope);
 }
 
-static void what_must_not_happen_inside_is_500_and_says_no_more(void **state)
+TEST_WITH(setting, void *unused, what_must_not_happen_inside_is_500_and_says_no_more)
 {
-    (void)state;
     fail_all_but_streams_reads();
     store_says = PAWL_STEP_TYPE_MISMATCH; /* nothing that a read can say */
     expect("GET", "/api/workflows/order/instances", NULL, 500, "INTERNAL_SERVER_ERROR");
@@ -178,9 +175,8 @@ static void what_must_not_happen_inside_is_500_and_says_no_more(void **state)
     expect("GET", "/api/workflows/order/instances/waits", NULL, 500, "INTERNAL_SERVER_ERROR");
 }
 
-static void a_commit_that_fails_is_503_and_nothing_was_changed(void **state)
+TEST_WITH(setting, void *unused, a_commit_that_fails_is_503_and_nothing_was_changed)
 {
-    (void)state;
     struct route_sample routes[64];
     pawl_scope *scope = pawl_scope_new();
     size_t count = list_routes(scope, routes);
@@ -211,13 +207,12 @@ static void expect_done(const char *target, const char *body, int status, const 
 }
 
 /* Otherwise who has given no id tries again, and it happens twice. */
-static void what_was_committed_is_no_503_when_it_cannot_be_read_behind_it(void **state)
+TEST_WITH(setting, void *unused, what_was_committed_is_no_503_when_it_cannot_be_read_behind_it)
 {
     static const pawl_status statuses[] = { PAWL_STORE_UNAVAILABLE, PAWL_BUSY, PAWL_NOMEM };
     pawl_engine *engine = pawl_world_engine(world.world);
     struct pawl_history history;
     pawl_scope *scope = pawl_scope_new();
-    (void)state;
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
         store_says = statuses[i];
         expect_done("/api/workflows/order/instances/waits/events", "{\"type\":\"other\",\"id\":\"e-1\"}", 200,
@@ -229,9 +224,8 @@ static void what_was_committed_is_no_503_when_it_cannot_be_read_behind_it(void *
     pawl_scope_free(scope);
 }
 
-static void metrics_and_liveness_answer_without_a_store(void **state)
+TEST_WITH(setting, void *unused, metrics_and_liveness_answer_without_a_store)
 {
-    (void)state;
     fail_all_but_streams_reads();
     store_says = PAWL_STORE_UNAVAILABLE;
     size_t count = 0;
@@ -249,27 +243,10 @@ static void metrics_and_liveness_answer_without_a_store(void **state)
     assert_true(count >= 6);
 }
 
-static void steps_that_cannot_be_read_are_503_too(void **state)
+TEST_WITH(setting, void *unused, steps_that_cannot_be_read_are_503_too)
 {
-    (void)state;
     fails[PW_READ_STEPS] = true;
     store_says = PAWL_STORE_UNAVAILABLE;
     expect("GET", "/api/workflows/order/instances/waits/history", NULL, 503, "STORE_UNAVAILABLE");
     expect("GET", "/api/workflows/order/instances/waits/stream", NULL, 503, "STORE_UNAVAILABLE");
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_store_that_can_be_read_but_not_written_is_not_ready),
-        TEST(a_store_that_cannot_be_used_now_is_503_on_every_route),
-        TEST(what_must_not_happen_inside_is_500_and_says_no_more),
-        TEST(a_commit_that_fails_is_503_and_nothing_was_changed),
-        TEST(what_was_committed_is_no_503_when_it_cannot_be_read_behind_it),
-        TEST(metrics_and_liveness_answer_without_a_store),
-        TEST(steps_that_cannot_be_read_are_503_too),
-    };
-    return cmocka_run_group_tests_name("a failing store", tests, NULL, NULL);
 }

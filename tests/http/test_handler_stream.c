@@ -1,11 +1,9 @@
 /* test_handler_stream.c - an instance followed as server-sent events: what comes, in what form, how one comes back, and
  * how it ends. */
+#include "kit/test.h"
 #include "table.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "engine/engine.h"
 #include "http/handler.h"
@@ -60,6 +58,8 @@ static int tear_down(void **state)
     table_world_close(&fixture->world);
     return 0;
 }
+
+static const struct test_setting fixture_setting = { set_up, tear_down, 0 };
 
 static const struct pawl_http_response *ask(struct fixture *fixture, struct client *client, const char *method,
                                             const char *target, const char *since)
@@ -184,9 +184,8 @@ static void pay(struct fixture *fixture, const char *payload)
 
 /* ---- Tests ----------------------------------------------------------------------------------------------------- */
 
-static void a_finished_instance_is_told_whole_and_then_the_stream_ends(void **state)
+TEST_OF(fixture, a_finished_instance_is_told_whole_and_then_the_stream_ends)
 {
-    struct fixture *fixture = *state;
     struct client *client = join(fixture, DONE, NULL);
     const char *text = drink(client);
     assert_int_equal(strncmp(text, "retry: 1000\n\n", 13), 0);
@@ -201,9 +200,8 @@ static void a_finished_instance_is_told_whole_and_then_the_stream_ends(void **st
     leave(client);
 }
 
-static void what_was_before_comes_first_and_what_happens_comes_by_push(void **state)
+TEST_OF(fixture, what_was_before_comes_first_and_what_happens_comes_by_push)
 {
-    struct fixture *fixture = *state;
     struct client *client = join(fixture, WAITS, NULL);
     const char *text = drink(client);
     assert_has(text, "\nevent: status\ndata: {\"id\":\"waits\",");
@@ -228,9 +226,8 @@ static void what_was_before_comes_first_and_what_happens_comes_by_push(void **st
     leave(client);
 }
 
-static void who_comes_back_gets_what_was_missed_and_nothing_twice(void **state)
+TEST_OF(fixture, who_comes_back_gets_what_was_missed_and_nothing_twice)
 {
-    struct fixture *fixture = *state;
     char mark[2048];
     struct client *client = join(fixture, WAITS, NULL);
     last_mark(drink(client), mark);
@@ -249,9 +246,8 @@ static void who_comes_back_gets_what_was_missed_and_nothing_twice(void **state)
 }
 
 /* 204 tells a browser's EventSource to stop coming back. */
-static void who_comes_back_after_the_end_is_answered_204(void **state)
+TEST_OF(fixture, who_comes_back_after_the_end_is_answered_204)
 {
-    struct fixture *fixture = *state;
     static struct client late;
     char mark[2048];
     struct client *client = join(fixture, DONE, NULL);
@@ -269,9 +265,8 @@ static void who_comes_back_after_the_end_is_answered_204(void **state)
     leave(client);
 }
 
-static void a_mark_of_another_instance_is_refused(void **state)
+TEST_OF(fixture, a_mark_of_another_instance_is_refused)
 {
-    struct fixture *fixture = *state;
     static struct client other;
     char mark[2048];
     struct client *client = join(fixture, DONE, NULL);
@@ -283,9 +278,8 @@ static void a_mark_of_another_instance_is_refused(void **state)
     pawl_http_call_free(other.call);
 }
 
-static void a_quiet_stream_gets_a_comment_line_now_and_then(void **state)
+TEST_OF(fixture, a_quiet_stream_gets_a_comment_line_now_and_then)
 {
-    struct fixture *fixture = *state;
     struct client *client = join(fixture, WAITS, NULL);
     int64_t begun = pawl_world_now_ms(fixture->world.world);
     drink(client);
@@ -301,9 +295,8 @@ static void a_quiet_stream_gets_a_comment_line_now_and_then(void **state)
     leave(client);
 }
 
-static void a_stream_goes_on_when_the_clock_is_set_back(void **state)
+TEST_OF(fixture, a_stream_goes_on_when_the_clock_is_set_back)
 {
-    struct fixture *fixture = *state;
     struct client *client = join(fixture, WAITS, NULL);
     drink(client);
     assert_string_equal(drink(client), "");
@@ -315,9 +308,8 @@ static void a_stream_goes_on_when_the_clock_is_set_back(void **state)
     leave(client);
 }
 
-static void a_drain_ends_streams(void **state)
+TEST_OF(fixture, a_drain_ends_streams)
 {
-    struct fixture *fixture = *state;
     struct client *client = join(fixture, WAITS, NULL);
     drink(client);
     atomic_store(&fixture->readies, 0);
@@ -328,9 +320,8 @@ static void a_drain_ends_streams(void **state)
     leave(client);
 }
 
-static void a_restart_is_followed_into_the_next_run(void **state)
+TEST_OF(fixture, a_restart_is_followed_into_the_next_run)
 {
-    struct fixture *fixture = *state;
     struct client *client = join(fixture, WAITS, NULL);
     drink(client);
     assert_int_equal(pawl_restart(pawl_world_engine(fixture->world.world), "order", "waits", NULL), PAWL_OK);
@@ -344,18 +335,17 @@ static void a_restart_is_followed_into_the_next_run(void **state)
 }
 
 /* G1: the id of a job is the secret part of its token. */
-static void a_call_that_waits_is_told_of_without_the_id_of_its_job(void **state)
+TEST_OF(fixture, a_call_that_waits_is_told_of_without_the_id_of_its_job)
 {
-    struct client *client = join(*state, "/api/workflows/calls/instances/c-1/stream", NULL);
+    struct client *client = join(fixture, "/api/workflows/calls/instances/c-1/stream", NULL);
     const char *text = drink(client);
     assert_has(text, "\"type\":\"call\",\"status\":\"waiting\"");
     assert_has(text, "\"waitsFor\":{\"function\":\"charge\"},");
     leave(client);
 }
 
-static void no_more_streams_are_open_than_may_be(void **state)
+TEST_OF(fixture, no_more_streams_are_open_than_may_be)
 {
-    struct fixture *fixture = *state;
     static struct client third;
     struct client *first = join(fixture, WAITS, NULL), *second = join(fixture, WAITS, NULL);
     assert_int_equal(pw_http_streams_open(fixture->world.http), 2);
@@ -370,9 +360,8 @@ static void no_more_streams_are_open_than_may_be(void **state)
     leave(second);
 }
 
-static void head_asks_for_a_stream_without_opening_it(void **state)
+TEST_OF(fixture, head_asks_for_a_stream_without_opening_it)
 {
-    struct fixture *fixture = *state;
     static struct client client;
     const char *bytes;
     size_t size;
@@ -399,9 +388,8 @@ static pawl_status read_rows(struct pw_store *store, const struct pw_read *asked
     return true_ops->read(store, asked, arena, out_found, error);
 }
 
-static void a_stream_survives_a_store_that_cannot_be_read_for_a_while(void **state)
+TEST_OF(fixture, a_stream_survives_a_store_that_cannot_be_read_for_a_while)
 {
-    struct fixture *fixture = *state;
     struct pw_store *store = pawl_world_engine(fixture->world.world)->store;
     struct pw_store_ops ops = *store->ops;
     struct client *client = join(fixture, WAITS, NULL);
@@ -424,9 +412,8 @@ static void a_stream_survives_a_store_that_cannot_be_read_for_a_while(void **sta
     leave(client);
 }
 
-static void a_stream_of_what_is_gone_for_good_ends(void **state)
+TEST_OF(fixture, a_stream_of_what_is_gone_for_good_ends)
 {
-    struct fixture *fixture = *state;
     struct pw_store *store = pawl_world_engine(fixture->world.world)->store;
     struct pw_store_ops ops = *store->ops;
     struct client *client = join(fixture, WAITS, NULL);
@@ -440,27 +427,4 @@ static void a_stream_of_what_is_gone_for_good_ends(void **state)
     assert_true(client->is_over);
     store->ops = true_ops;
     leave(client);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_finished_instance_is_told_whole_and_then_the_stream_ends),
-        TEST(what_was_before_comes_first_and_what_happens_comes_by_push),
-        TEST(who_comes_back_gets_what_was_missed_and_nothing_twice),
-        TEST(who_comes_back_after_the_end_is_answered_204),
-        TEST(a_mark_of_another_instance_is_refused),
-        TEST(a_quiet_stream_gets_a_comment_line_now_and_then),
-        TEST(a_stream_goes_on_when_the_clock_is_set_back),
-        TEST(a_drain_ends_streams),
-        TEST(a_restart_is_followed_into_the_next_run),
-        TEST(a_call_that_waits_is_told_of_without_the_id_of_its_job),
-        TEST(no_more_streams_are_open_than_may_be),
-        TEST(head_asks_for_a_stream_without_opening_it),
-        TEST(a_stream_survives_a_store_that_cannot_be_read_for_a_while),
-        TEST(a_stream_of_what_is_gone_for_good_ends),
-    };
-    return cmocka_run_group_tests_name("streams", tests, NULL, NULL);
 }

@@ -1,21 +1,12 @@
 /* test_handler_text.c - the growing text and the JSON writer: commas, escapes, times, and what is not UTF-8. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "http/text.h"
+#include "kit/test.h"
 #include "pawl/value.h"
 
-static void a_text_grows_and_ends_with_nul(void **state)
+TEST(a_text_grows_and_ends_with_nul)
 {
-    (void)state;
     struct pw_http_text text = { 0 };
     for (int i = 0; i < 10000; i++)
         pw_http_text_format(&text, "%d,", i % 10);
@@ -30,9 +21,8 @@ static void a_text_grows_and_ends_with_nul(void **state)
     assert_int_equal(text.size, 0);
 }
 
-static void integers_are_written_to_their_limits(void **state)
+TEST(integers_are_written_to_their_limits)
 {
-    (void)state;
     static const int64_t numbers[] = { 0, 7, -1, 10, -1234567890, INT64_MAX, INT64_MIN };
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         struct pw_http_text text = { 0 };
@@ -44,9 +34,8 @@ static void integers_are_written_to_their_limits(void **state)
     }
 }
 
-static void commas_stand_between_values_and_nowhere_else(void **state)
+TEST(commas_stand_between_values_and_nowhere_else)
 {
-    (void)state;
     struct pw_http_text text = { 0 };
     pw_http_json_open(&text, NULL, '{');
     pw_http_json_open(&text, "none", '[');
@@ -76,9 +65,8 @@ static void assert_string(const char *value, const char *expected)
     pw_http_text_clear(&text);
 }
 
-static void strings_are_escaped_as_far_as_they_must_be(void **state)
+TEST(strings_are_escaped_as_far_as_they_must_be)
 {
-    (void)state;
     assert_string("", "\"\"");
     assert_string("a\"b\\c/d", "\"a\\\"b\\\\c/d\"");
     assert_string("\b\f\n\r\t\x01\x1f\x7f", "\"\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\"");
@@ -87,9 +75,8 @@ static void strings_are_escaped_as_far_as_they_must_be(void **state)
 
 #define WRONG "\xef\xbf\xbd"
 
-static void what_is_not_utf8_is_replaced(void **state)
+TEST(what_is_not_utf8_is_replaced)
 {
-    (void)state;
     assert_string("\xff", "\"" WRONG "\"");
     assert_string("a\xc3", "\"a" WRONG "\"");
     assert_string("\xc3(", "\"" WRONG "(\"");
@@ -106,9 +93,8 @@ static unsigned next_random(unsigned *seed)
     return *seed >> 8;
 }
 
-static void whatever_the_bytes_the_writing_is_json(void **state)
+TEST(whatever_the_bytes_the_writing_is_json)
 {
-    (void)state;
     unsigned seed = 3;
     for (int round = 0; round < 20000; round++) {
         char bytes[24];
@@ -123,9 +109,8 @@ static void whatever_the_bytes_the_writing_is_json(void **state)
     }
 }
 
-static void times_are_those_of_the_calendar(void **state)
+TEST(times_are_those_of_the_calendar)
 {
-    (void)state;
     static const struct {
         int64_t at_ms;
         const char *text;
@@ -158,18 +143,4 @@ static void times_are_those_of_the_calendar(void **state)
         assert_string_equal(text.data, expected);
         pw_http_text_clear(&text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_text_grows_and_ends_with_nul),
-        cmocka_unit_test(integers_are_written_to_their_limits),
-        cmocka_unit_test(commas_stand_between_values_and_nowhere_else),
-        cmocka_unit_test(strings_are_escaped_as_far_as_they_must_be),
-        cmocka_unit_test(what_is_not_utf8_is_replaced),
-        cmocka_unit_test(whatever_the_bytes_the_writing_is_json),
-        cmocka_unit_test(times_are_those_of_the_calendar),
-    };
-    return cmocka_run_group_tests_name("texts and JSON", tests, NULL, NULL);
 }

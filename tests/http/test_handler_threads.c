@@ -1,12 +1,11 @@
 /* test_handler_threads.c - one handler used by many threads at once, while a runner works: whatever they ask, and
  * whenever they give up, every answer is a good one, and what was asked for happens. */
 #include "asking.h"
+#include "kit/test.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "http/handler.h"
@@ -30,14 +29,13 @@ struct member {
     bool is_ready;
 };
 
-static pawl_status work(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(work)
 {
-    (void)input;
     PAWL_TRY(pawl_step_log(step, PAWL_LOG_INFO, NULL, NULL, "working"));
     return pawl_result(step, out_result, "i", 1);
 }
 
-static pawl_status job(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(job)
 {
     PAWL_TRY(pawl_do(run, "first", NULL, work, params, NULL));
     PAWL_TRY(pawl_sleep(run, "nap", "2 ms"));
@@ -225,9 +223,8 @@ static size_t count_instances(struct crowd *crowd)
     return count;
 }
 
-static void many_threads_ask_wait_stream_and_give_up_at_once(void **state)
+TEST(many_threads_ask_wait_stream_and_give_up_at_once)
 {
-    (void)state;
     struct crowd crowd;
     struct member members[THREADS];
     pthread_t threads[THREADS];
@@ -266,9 +263,8 @@ static void *wait_to_be_told(void *user)
     return NULL;
 }
 
-static void a_drain_reaches_waits_that_are_just_beginning(void **state)
+TEST(a_drain_reaches_waits_that_are_just_beginning)
 {
-    (void)state;
     struct crowd crowd;
     struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
     struct pawl_instance instance;
@@ -290,13 +286,4 @@ static void a_drain_reaches_waits_that_are_just_beginning(void **state)
     }
     pawl_scope_free(scope);
     close_crowd(&crowd);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(many_threads_ask_wait_stream_and_give_up_at_once),
-        cmocka_unit_test(a_drain_reaches_waits_that_are_just_beginning),
-    };
-    return cmocka_run_group_tests_name("a handler in many threads", tests, NULL, NULL);
 }

@@ -1,17 +1,9 @@
 /* test_metrics.c - GET /metrics: the whole of it keeps to the exposition format, and the figures are the right ones. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "asking.h"
+#include "kit/test.h"
 #include "engine/engine.h"
 #include "http/metrics.h"
+#include "kit/test.h"
 #include "pawl/hooks.h"
 #include "pawl/http.h"
 #include "pawl/pawl.h"
@@ -206,9 +198,8 @@ static void read_exposition(struct exposition *exposition, const char *text)
 
 /* ---- The fixture ------------------------------------------------------------------------------------------------- */
 
-static pawl_status body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body)
 {
-    (void)input, (void)out_result;
     return pawl_step_attempt(step) == 1 ? pawl_fail(step, "Broken", "once") : PAWL_OK;
 }
 
@@ -254,6 +245,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting fixture_setting = { set_up, tear_down, 0 };
+
 static struct pawl_http_response ask(struct fixture *fixture, const char *method, const char *target)
 {
     return answer_of(fixture->http, fixture->scope, method, target, NULL);
@@ -286,9 +279,8 @@ static void assert_sample(const struct fixture *fixture, const char *series, dou
 
 /* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
-static void a_fresh_engine_tells_zeros_in_the_right_format(void **state)
+TEST_OF(fixture, a_fresh_engine_tells_zeros_in_the_right_format)
 {
-    struct fixture *fixture = *state;
     scrape(fixture);
     assert_sample(fixture, "pawl_runs_created_total", 0);
     assert_sample(fixture, "pawl_runs_finished_total{status=\"errored\"}", 0);
@@ -302,9 +294,8 @@ static void a_fresh_engine_tells_zeros_in_the_right_format(void **state)
     assert_null(find(fixture, "pawl_http_requests_total{method=\"GET\",route=\"/workflows\",status=\"2xx\"}"));
 }
 
-static void the_content_type_names_the_format(void **state)
+TEST_OF(fixture, the_content_type_names_the_format)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_response response = ask(fixture, "GET", "/api/metrics");
     const char *type = NULL;
     for (size_t i = 0; i < response.header_count; i++)
@@ -314,9 +305,8 @@ static void the_content_type_names_the_format(void **state)
     assert_string_equal(type, PW_HTTP_METRICS_TYPE);
 }
 
-static void runs_steps_and_attempts_are_told(void **state)
+TEST_OF(fixture, runs_steps_and_attempts_are_told)
 {
-    struct fixture *fixture = *state;
     ok(pawl_world_create(fixture->world, "order", "a", NULL, &fixture->error));
     ok(pawl_world_create(fixture->world, "order", "b", NULL, &fixture->error));
     ok(pawl_terminate(fixture->engine, "order", "b", &fixture->error));
@@ -341,9 +331,8 @@ static void runs_steps_and_attempts_are_told(void **state)
     assert_true(find(fixture, "pawl_commit_duration_seconds_sum")->value > 0);
 }
 
-static void the_queue_is_told_with_the_age_of_its_oldest(void **state)
+TEST_OF(fixture, the_queue_is_told_with_the_age_of_its_oldest)
 {
-    struct fixture *fixture = *state;
     ok(pawl_world_create(fixture->world, "order", "a", NULL, &fixture->error));
     pawl_world_jump_ms(fixture->world, 2500);
     ok(pawl_world_create(fixture->world, "order", "b", NULL, &fixture->error));
@@ -362,9 +351,8 @@ static void the_queue_is_told_with_the_age_of_its_oldest(void **state)
     assert_sample(fixture, "pawl_instances{status=\"paused\"}", 1);
 }
 
-static void deliveries_of_hooks_are_told(void **state)
+TEST_OF(fixture, deliveries_of_hooks_are_told)
 {
-    struct fixture *fixture = *state;
     struct pawl_hook hook = PAWL_HOOK_INIT;
     hook.name = "billing";
     hook.events = PAWL_HOOK_ENQUEUED;
@@ -375,9 +363,8 @@ static void deliveries_of_hooks_are_told(void **state)
     assert_sample(fixture, "pawl_hook_deliveries{status=\"failed\"}", 0);
 }
 
-static void requests_are_told_by_method_route_and_class_of_status(void **state)
+TEST_OF(fixture, requests_are_told_by_method_route_and_class_of_status)
 {
-    struct fixture *fixture = *state;
     for (int i = 0; i < 3; i++)
         (void)ask(fixture, "GET", "/api/workflows");
     (void)ask(fixture, "GET", "/api/workflows/order/instances/none");
@@ -393,9 +380,8 @@ static void requests_are_told_by_method_route_and_class_of_status(void **state)
     assert_sample(fixture, "pawl_http_requests_total{method=\"\",route=\"other\",status=\"4xx\"}", 1);
 }
 
-static void the_runner_is_told_where_there_is_one(void **state)
+TEST_OF(fixture, the_runner_is_told_where_there_is_one)
 {
-    struct fixture *fixture = *state;
     ok(pawl_world_create(fixture->world, "order", "a", NULL, &fixture->error));
     ok(pawl_world_run_to_end(fixture->world, &fixture->error));
     scrape(fixture);
@@ -427,9 +413,8 @@ static struct pw_store *wrap(struct pw_store *inner, void *user)
     return &forward->store;
 }
 
-static void metrics_are_there_while_the_store_is_not(void **state)
+TEST_OF(fixture, metrics_are_there_while_the_store_is_not)
 {
-    struct fixture *fixture = *state;
     struct pawl_options options = PAWL_OPTIONS_INIT;
     struct pw_forward forward;
     pawl_engine *engine;
@@ -448,28 +433,11 @@ static void metrics_are_there_while_the_store_is_not(void **state)
     pawl_close(engine);
 }
 
-static void a_labels_value_is_escaped(void **state)
+TEST(a_labels_value_is_escaped)
 {
     struct pw_http_text text = { 0 };
-    (void)state;
     pw_http_metrics_label(&text, '{', "path", "C:\\a \"b\"\nc");
     assert_false(text.failed);
     assert_string_equal(text.data, "{path=\"C:\\\\a \\\"b\\\"\\nc\"");
     pw_http_text_clear(&text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_fresh_engine_tells_zeros_in_the_right_format, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_content_type_names_the_format, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(runs_steps_and_attempts_are_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_queue_is_told_with_the_age_of_its_oldest, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(deliveries_of_hooks_are_told, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(requests_are_told_by_method_route_and_class_of_status, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(the_runner_is_told_where_there_is_one, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(metrics_are_there_while_the_store_is_not, set_up, tear_down),
-        cmocka_unit_test(a_labels_value_is_escaped),
-    };
-    return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);
 }

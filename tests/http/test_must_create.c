@@ -121,10 +121,9 @@ static void create_while_stuck(struct serving *serving)
     asker_free(asker);
 }
 
-static void ten_thousand_are_accepted_while_all_workers_are_stuck(void **state)
+TEST(ten_thousand_are_accepted_while_all_workers_are_stuck)
 {
     struct serving *serving = calloc(1, sizeof *serving);
-    (void)state;
     assert_non_null(serving);
     serving_open(serving, NULL, NULL);
     create_while_stuck(serving);
@@ -138,12 +137,9 @@ static void ten_thousand_are_accepted_while_all_workers_are_stuck(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ten_thousand_are_accepted_while_all_workers_are_stuck),
-    };
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         return 1;
-    int failed = cmocka_run_group_tests_name("creating never waits for running", tests, NULL, NULL);
+    int failed = test_run_all();
     curl_global_cleanup();
     return failed;
 }

@@ -16,7 +16,7 @@ struct saga {
 
 /* ---- The run --------------------------------------------------------------------------------------------------------- */
 
-static pawl_status note_line(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(note_line)
 {
     struct saga *saga = pawl_step_user(step);
     PAWL_TRY(pawl_step_log(step, PAWL_LOG_INFO, NULL, NULL, "line %d", (int)pawl_value_int(input, NULL, -1)));
@@ -24,9 +24,8 @@ static pawl_status note_line(pawl_step *step, const pawl_value *input, pawl_valu
     return pawl_result(step, out_result, "V", input);
 }
 
-static pawl_status long_run(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(long_run)
 {
-    (void)params, (void)out_result;
     for (int i = 0;; i++) {
         pawl_value *number;
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &number, "i", i));

@@ -303,13 +303,12 @@ static struct serving *open_server(int64_t request_ms_max)
     return serving;
 }
 
-static void nothing_malformed_is_more_than_a_4xx_or_leaves_anything_behind(void **state)
+TEST(nothing_malformed_is_more_than_a_4xx_or_leaves_anything_behind)
 {
     static struct pile pile;
     struct serving *serving = open_server(REQUEST_MS_MAX);
     struct client kept;
     long mib = 0;
-    (void)state;
     client_open(&kept, serving);
     ask_kept(&kept);
     int descriptors = count_descriptors();
@@ -333,13 +332,12 @@ static int64_t processor_ms(void)
 }
 
 /* libmicrohttpd asks to be run without end while an extension of a chunk fills all of a connection's memory. */
-static void a_request_that_cannot_go_on_takes_its_time_but_not_the_processor(void **state)
+TEST(a_request_that_cannot_go_on_takes_its_time_but_not_the_processor)
 {
     enum { TIME_MS = 1500, PIECE_BYTES = 4096 };
     struct serving *serving = open_server(TIME_MS);
     struct client client;
     char piece[PIECE_BYTES];
-    (void)state;
     memset(piece, ';', sizeof piece);
     client_open(&client, serving);
     client_send(&client, "POST " MALFORMED_RUNS " HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n2");
@@ -351,13 +349,4 @@ static void a_request_that_cannot_go_on_takes_its_time_but_not_the_processor(voi
     client_close(&client);
     serving_close(serving);
     free(serving);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_malformed_is_more_than_a_4xx_or_leaves_anything_behind),
-        cmocka_unit_test(a_request_that_cannot_go_on_takes_its_time_but_not_the_processor),
-    };
-    return cmocka_run_group_tests_name("malformed requests", tests, NULL, NULL);
 }

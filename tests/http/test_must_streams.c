@@ -24,15 +24,13 @@ enum {
 
 /* ---- The runs -------------------------------------------------------------------------------------------------------- */
 
-static pawl_status say(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(say)
 {
-    (void)out_result;
     return pawl_step_log(step, PAWL_LOG_INFO, NULL, NULL, "line %d", (int)pawl_value_int(input, NULL, -1));
 }
 
-static pawl_status chatty(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(chatty)
 {
-    (void)params, (void)out_result;
     for (int i = 0; i < LINES; i++) {
         pawl_value *number;
         if (i % LINES_A_ROUND == 0)
@@ -307,6 +305,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting hall_setting = { set_up, tear_down, 0 };
+
 /* ---- Tests ----------------------------------------------------------------------------------------------------------- */
 
 static void play_round(struct hall *hall, int round)
@@ -315,7 +315,7 @@ static void play_round(struct hall *hall, int round)
     char id[32];
     for (int i = 0; i < RUNS; i++) {
         snprintf(id, sizeof id, "run-%d", i);
-        running_send(&hall->serving.running, "chatty", id, "go");
+        running_send(&hall->serving.running, "chatty", id, "go", NULL);
         if (i % 10 == 0)
             look(hall); /* some listen while others are not yet told to go on */
     }
@@ -324,9 +324,8 @@ static void play_round(struct hall *hall, int round)
     assert_true(slowest(hall) >= (round + 1) * LINES_A_ROUND);
 }
 
-static void every_line_is_told_once_and_in_order_to_who_drops_and_comes_back(void **state)
+TEST_OF(hall, every_line_is_told_once_and_in_order_to_who_drops_and_comes_back)
 {
-    struct hall *hall = *state;
     int drops = 0;
     for (int round = 0; round < ROUNDS; round++)
         play_round(hall, round);
@@ -351,9 +350,8 @@ static void settle(struct hall *hall)
         client_await(&hall->listeners[i].client, "\"name\":\"round 0\"");
 }
 
-static void a_server_that_drains_ends_all_streams_well(void **state)
+TEST_OF(hall, a_server_that_drains_ends_all_streams_well)
 {
-    struct hall *hall = *state;
     settle(hall);
     pawl_http_drain(hall->serving.http);
     serving_stop(&hall->serving, 10 * PATIENCE_MS); /* it does not take so long */
@@ -365,9 +363,8 @@ static void a_server_that_drains_ends_all_streams_well(void **state)
         assert_true(client_is_cut(&hall->idle[i], PATIENCE_MS));
 }
 
-static void a_server_that_stops_at_once_cuts_all_streams(void **state)
+TEST_OF(hall, a_server_that_stops_at_once_cuts_all_streams)
 {
-    struct hall *hall = *state;
     settle(hall);
     serving_stop(&hall->serving, 0);
     for (int i = 0; i < STREAMS; i++)
@@ -376,15 +373,8 @@ static void a_server_that_stops_at_once_cuts_all_streams(void **state)
         assert_true(client_is_cut(&hall->idle[i], PATIENCE_MS));
 }
 
-#define HALL_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        HALL_TEST(every_line_is_told_once_and_in_order_to_who_drops_and_comes_back),
-        HALL_TEST(a_server_that_drains_ends_all_streams_well),
-        HALL_TEST(a_server_that_stops_at_once_cuts_all_streams),
-    };
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
         return 1;
@@ -393,5 +383,5 @@ int main(void)
         if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
             return 1;
     }
-    return cmocka_run_group_tests_name("many streams", tests, NULL, NULL);
+    return test_run_all();
 }

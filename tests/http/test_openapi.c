@@ -1,10 +1,6 @@
 /* test_openapi.c - openapi.json says what the handler does: the same routes, keys, bodies and answers, both ways. */
 #include "described.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "http/openapi.h"
 #include "pawl/pawl.h"
 
@@ -12,9 +8,8 @@ enum { TEXT_SIZE = 512 };
 
 /* ---- The document as such ---------------------------------------------------------------------------------------- */
 
-static void the_file_is_JSON_and_the_version_and_the_mount_are_filled_in(void **state)
+TEST_OF(described, the_file_is_JSON_and_the_version_and_the_mount_are_filled_in)
 {
-    struct described *described = *state;
     size_t size;
     const char *raw = pw_http_openapi(&size);
     assert_int_equal(strlen(raw), size);
@@ -41,9 +36,8 @@ static void check_references(struct described *described, const pawl_value *valu
         check_references(described, pawl_value_item(value, i));
 }
 
-static void every_reference_names_something(void **state)
+TEST_OF(described, every_reference_names_something)
 {
-    struct described *described = *state;
     check_references(described, described->document);
 }
 
@@ -56,9 +50,8 @@ static void check_closed(const pawl_value *schema)
         check_closed(pawl_value_item(schema, i));
 }
 
-static void every_object_describes_all_of_its_members(void **state)
+TEST_OF(described, every_object_describes_all_of_its_members)
 {
-    struct described *described = *state;
     check_closed(described->document);
 }
 
@@ -75,15 +68,13 @@ static size_t check_examples(struct described *described, const pawl_value *valu
     return found;
 }
 
-static void every_example_keeps_to_its_schema(void **state)
+TEST_OF(described, every_example_keeps_to_its_schema)
 {
-    struct described *described = *state;
     assert_true(check_examples(described, described->document) > 15);
 }
 
-static void the_schema_check_finds_what_is_wrong(void **state)
+TEST_OF(described, the_schema_check_finds_what_is_wrong)
 {
-    struct described *described = *state;
     static const struct {
         const char *value, *wrong;
     } cases[] = { { "{\"code\": \"A\"}", "message" },
@@ -113,9 +104,8 @@ static bool is_route(const struct described *described, const char *path, const 
     return false;
 }
 
-static void every_route_is_described_and_every_description_is_a_routes(void **state)
+TEST_OF(described, every_route_is_described_and_every_description_is_a_routes)
 {
-    struct described *described = *state;
     const pawl_value *paths = pawl_value_at(described->document, "paths");
     for (size_t i = 0; i < pw_http_route_count; i++)
         if (described_operation(described, &pw_http_routes[i]) == NULL)
@@ -129,9 +119,8 @@ static void every_route_is_described_and_every_description_is_a_routes(void **st
     }
 }
 
-static void every_operation_has_a_name_of_its_own_and_says_which_scope_it_needs(void **state)
+TEST_OF(described, every_operation_has_a_name_of_its_own_and_says_which_scope_it_needs)
 {
-    struct described *described = *state;
     for (size_t i = 0; i < pw_http_route_count; i++) {
         const struct pw_http_route *route = &pw_http_routes[i];
         const pawl_value *operation = described_operation(described, route);
@@ -149,9 +138,8 @@ static void every_operation_has_a_name_of_its_own_and_says_which_scope_it_needs(
     }
 }
 
-static void every_query_key_and_every_part_of_a_path_is_described_and_nothing_else(void **state)
+TEST_OF(described, every_query_key_and_every_part_of_a_path_is_described_and_nothing_else)
 {
-    struct described *described = *state;
     for (size_t i = 0; i < pw_http_route_count; i++) {
         const struct pw_http_route *route = &pw_http_routes[i];
         const pawl_value *parameters[32];
@@ -222,9 +210,8 @@ static void try_parameter(struct described *described, const struct pw_http_rout
     try_value(described, route, key, "nonsense", choices == NULL && strcmp(type, "string") == 0);
 }
 
-static void values_of_the_query_are_taken_and_refused_as_described(void **state)
+TEST_OF(described, values_of_the_query_are_taken_and_refused_as_described)
 {
-    struct described *described = *state;
     size_t tried = 0;
     described_play(described);
     for (size_t i = 0; i < pw_http_route_count; i++) {
@@ -266,9 +253,8 @@ static size_t probe_bodies(struct described *described)
     return tried;
 }
 
-static void bodies_are_taken_and_refused_as_described(void **state)
+TEST_OF(described, bodies_are_taken_and_refused_as_described)
 {
-    struct described *described = *state;
     described_play(described);
     assert_int_equal(probe_bodies(described), 14);
 }
@@ -494,18 +480,16 @@ static void probe_stream(struct described *described)
             described_check(described, &pw_http_routes[i], &again);
 }
 
-static void events_of_a_stream_keep_to_the_schemas_that_are_named(void **state)
+TEST_OF(described, events_of_a_stream_keep_to_the_schemas_that_are_named)
 {
-    struct described *described = *state;
     described_play(described);
     probe_stream(described);
 }
 
 /* ---- All of it --------------------------------------------------------------------------------------------------- */
 
-static void answers_keep_to_their_schemas_and_none_is_described_that_never_comes(void **state)
+TEST_OF(described, answers_keep_to_their_schemas_and_none_is_described_that_never_comes)
 {
-    struct described *described = *state;
     described_play(described);
     probe_reads(described);
     probe_stream(described);
@@ -528,9 +512,8 @@ static void answers_keep_to_their_schemas_and_none_is_described_that_never_comes
     (void)described_probe(described, "GET", "/api/workflows/order/instances/done/stream", NULL, 503);
 }
 
-static void refusals_are_described_for_every_route_that_needs_a_scope(void **state)
+TEST_OF(described, refusals_are_described_for_every_route_that_needs_a_scope)
 {
-    struct described *described = *state;
     static const int statuses[] = { 401, 403, 429 };
     for (size_t i = 0; i < pw_http_route_count; i++) {
         const struct pw_http_route *route = &pw_http_routes[i];
@@ -542,9 +525,8 @@ static void refusals_are_described_for_every_route_that_needs_a_scope(void **sta
     }
 }
 
-static void what_is_not_there_is_described_for_every_route_that_names_it(void **state)
+TEST_OF(described, what_is_not_there_is_described_for_every_route_that_names_it)
 {
-    struct described *described = *state;
     described_play(described);
     for (size_t i = 0; i < pw_http_route_count; i++) {
         const struct pw_http_route *route = &pw_http_routes[i];
@@ -559,9 +541,8 @@ static void what_is_not_there_is_described_for_every_route_that_names_it(void **
     }
 }
 
-static void a_body_of_another_type_and_one_that_is_too_large_are_described(void **state)
+TEST_OF(described, a_body_of_another_type_and_one_that_is_too_large_are_described)
 {
-    struct described *described = *state;
     static const struct pawl_http_header plain = { "Content-Type", "text/plain" };
     static const size_t large = 5 * 1024 * 1024;
     char *blanks = calloc(1, large);
@@ -588,27 +569,4 @@ static void a_body_of_another_type_and_one_that_is_too_large_are_described(void 
         described_check(described, route, &response);
     }
     free(blanks);
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, described_set_up, described_tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(the_file_is_JSON_and_the_version_and_the_mount_are_filled_in),
-        TEST(every_reference_names_something),
-        TEST(every_object_describes_all_of_its_members),
-        TEST(every_example_keeps_to_its_schema),
-        TEST(the_schema_check_finds_what_is_wrong),
-        TEST(every_route_is_described_and_every_description_is_a_routes),
-        TEST(every_operation_has_a_name_of_its_own_and_says_which_scope_it_needs),
-        TEST(every_query_key_and_every_part_of_a_path_is_described_and_nothing_else),
-        TEST(values_of_the_query_are_taken_and_refused_as_described),
-        TEST(bodies_are_taken_and_refused_as_described),
-        TEST(events_of_a_stream_keep_to_the_schemas_that_are_named),
-        TEST(answers_keep_to_their_schemas_and_none_is_described_that_never_comes),
-        TEST(refusals_are_described_for_every_route_that_needs_a_scope),
-        TEST(what_is_not_there_is_described_for_every_route_that_names_it),
-        TEST(a_body_of_another_type_and_one_that_is_too_large_are_described),
-    };
-    return cmocka_run_group_tests_name("openapi", tests, NULL, NULL);
 }

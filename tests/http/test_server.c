@@ -5,22 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int set_up(void **state)
-{
-    struct serving *serving = calloc(1, sizeof *serving);
-    assert_non_null(serving);
-    serving_open(serving, NULL, NULL);
-    *state = serving;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    serving_close(*state);
-    free(*state);
-    return 0;
-}
-
 /* Closes and opens again, with other options. */
 static void reopen(struct serving *serving, const struct pawl_http_options *http_options,
                    const struct pawl_http_server_options *options)
@@ -31,17 +15,17 @@ static void reopen(struct serving *serving, const struct pawl_http_options *http
 
 static void send_go(struct serving *serving, const char *id)
 {
-    running_send(&serving->running, "waits", id, "go");
+    running_send(&serving->running, "waits", id, "go", NULL);
 }
 
 /* ---- Connections and requests ---------------------------------------------------------------------------------------- */
 
-static void a_kept_connection_takes_many_requests(void **state)
+TEST_OF(serving, a_kept_connection_takes_many_requests)
 {
     struct client client;
     struct answer answer = { 0 };
     char target[80], body[40];
-    client_open(&client, *state);
+    client_open(&client, serving);
     for (int i = 0; i < 50; i++) {
         snprintf(body, sizeof body, "{\"id\":\"run-%d\"}", i);
         snprintf(target, sizeof target, "/api/workflows/quick/instances/run-%d/result?waitMs=20000", i);
@@ -58,13 +42,13 @@ static void a_kept_connection_takes_many_requests(void **state)
     client_close(&client);
 }
 
-static void pipelined_requests_are_answered_in_their_order(void **state)
+TEST_OF(serving, pipelined_requests_are_answered_in_their_order)
 {
     enum { COUNT = 20 };
     struct client client;
     struct answer answer = { 0 };
     char body[40], wanted[40];
-    client_open(&client, *state);
+    client_open(&client, serving);
     for (int i = 0; i < COUNT; i++) {
         snprintf(body, sizeof body, "{\"id\":\"run-%d\"}", i);
         client_ask(&client, "/api/workflows/quick/instances", body);
@@ -79,13 +63,13 @@ static void pipelined_requests_are_answered_in_their_order(void **state)
     client_close(&client);
 }
 
-static void a_request_may_come_byte_by_byte(void **state)
+TEST_OF(serving, a_request_may_come_byte_by_byte)
 {
     static const char request[] = "POST /api/workflows/quick/instances HTTP/1.1\r\nHost: test\r\n"
                                   "Content-Type: application/json\r\nContent-Length: 14\r\n\r\n{\"id\":\"piece\"}";
     struct client client;
     struct answer answer = { 0 };
-    client_open(&client, *state);
+    client_open(&client, serving);
     for (size_t i = 0; i < sizeof request - 1; i++)
         client_send_bytes(&client, &request[i], 1);
     client_take(&client, &answer);
@@ -95,11 +79,11 @@ static void a_request_may_come_byte_by_byte(void **state)
     client_close(&client);
 }
 
-static void a_chunked_body_is_put_together(void **state)
+TEST_OF(serving, a_chunked_body_is_put_together)
 {
     struct client client;
     struct answer answer = { 0 };
-    client_open(&client, *state);
+    client_open(&client, serving);
     client_send(&client,
                 "POST /api/workflows/quick/instances HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
                 "Transfer-Encoding: chunked\r\n\r\n");
@@ -116,7 +100,7 @@ static void a_chunked_body_is_put_together(void **state)
     client_close(&client);
 }
 
-static void a_large_body_arrives_whole_and_a_large_answer_leaves_whole(void **state)
+TEST_OF(serving, a_large_body_arrives_whole_and_a_large_answer_leaves_whole)
 {
     enum { PARAMS_BYTES = 900000 };
     struct client client;
@@ -127,7 +111,7 @@ static void a_large_body_arrives_whole_and_a_large_answer_leaves_whole(void **st
     for (int i = 0; i < PARAMS_BYTES; i++)
         body[size + i] = (char)('a' + i % 23);
     snprintf(body + size + PARAMS_BYTES, 8, "\"}");
-    client_open(&client, *state);
+    client_open(&client, serving);
     client_ask(&client, "/api/workflows/quick/instances", body);
     client_take(&client, &answer);
     assert_int_equal(answer.status, 200);
@@ -143,11 +127,11 @@ static void a_large_body_arrives_whole_and_a_large_answer_leaves_whole(void **st
     client_close(&client);
 }
 
-static void a_client_that_asks_first_is_told_to_go_on(void **state)
+TEST_OF(serving, a_client_that_asks_first_is_told_to_go_on)
 {
     struct client client;
     struct answer answer = { 0 };
-    client_open(&client, *state);
+    client_open(&client, serving);
     client_send(&client,
                 "POST /api/workflows/quick/instances HTTP/1.1\r\nHost: test\r\nContent-Type: application/json\r\n"
                 "Content-Length: 12\r\nExpect: 100-continue\r\n\r\n");
@@ -159,11 +143,11 @@ static void a_client_that_asks_first_is_told_to_go_on(void **state)
     client_close(&client);
 }
 
-static void options_leave_the_connection_usable(void **state)
+TEST_OF(serving, options_leave_the_connection_usable)
 {
     struct client client;
     struct answer answer = { 0 };
-    client_open(&client, *state);
+    client_open(&client, serving);
     client_send(&client, "OPTIONS /api/workflows HTTP/1.1\r\nHost: test\r\n\r\n");
     client_take(&client, &answer);
     assert_int_equal(answer.status, 204);
@@ -175,12 +159,12 @@ static void options_leave_the_connection_usable(void **state)
     client_close(&client);
 }
 
-static void head_has_the_length_of_get_and_no_body(void **state)
+TEST_OF(serving, head_has_the_length_of_get_and_no_body)
 {
     struct client client;
     struct answer head = { 0 }, get = { 0 };
     char length[64];
-    client_open(&client, *state);
+    client_open(&client, serving);
     client_send(&client, "HEAD /api/workflows HTTP/1.1\r\nHost: test\r\n\r\n");
     client_take_head(&client, &head);
     client_ask(&client, "/api/workflows", NULL); /* on the same connection: no byte of a body came in between */
@@ -194,11 +178,11 @@ static void head_has_the_length_of_get_and_no_body(void **state)
     client_close(&client);
 }
 
-static void a_client_of_the_old_protocol_is_answered_and_let_go(void **state)
+TEST_OF(serving, a_client_of_the_old_protocol_is_answered_and_let_go)
 {
     struct client client;
     struct answer answer = { 0 };
-    client_open(&client, *state);
+    client_open(&client, serving);
     client_send(&client, "GET /api/workflows HTTP/1.0\r\n\r\n");
     client_take(&client, &answer);
     assert_int_equal(answer.status, 200);
@@ -229,9 +213,8 @@ static bool look_at_request(void *user, const struct pawl_http_subject *subject,
     return true;
 }
 
-static void the_handler_sees_target_headers_and_peer_as_they_were_sent(void **state)
+TEST_OF(serving, the_handler_sees_target_headers_and_peer_as_they_were_sent)
 {
-    struct serving *serving = *state;
     struct witness witness = { .target = "" };
     struct pawl_http_options options = PAWL_HTTP_OPTIONS_INIT;
     struct client client;
@@ -254,9 +237,8 @@ static void the_handler_sees_target_headers_and_peer_as_they_were_sent(void **st
 
 /* ---- Waiting --------------------------------------------------------------------------------------------------------- */
 
-static void a_result_comes_by_push_when_the_run_ends(void **state)
+TEST_OF(serving, a_result_comes_by_push_when_the_run_ends)
 {
-    struct serving *serving = *state;
     struct pawl_http_options options = PAWL_HTTP_OPTIONS_INIT;
     struct client client;
     struct answer answer = { 0 };
@@ -277,9 +259,8 @@ static void a_result_comes_by_push_when_the_run_ends(void **state)
     client_close(&client);
 }
 
-static void a_result_that_does_not_come_is_answered_in_time(void **state)
+TEST_OF(serving, a_result_that_does_not_come_is_answered_in_time)
 {
-    struct serving *serving = *state;
     struct client client;
     struct answer answer = { 0 };
     client_open(&client, serving);
@@ -295,11 +276,10 @@ static void a_result_that_does_not_come_is_answered_in_time(void **state)
     client_close(&client);
 }
 
-static void hundreds_wait_at_once_on_two_threads(void **state)
+TEST_OF(serving, hundreds_wait_at_once_on_two_threads)
 {
     enum { CLIENTS = 400 };
     static struct client clients[CLIENTS];
-    struct serving *serving = *state;
     struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
     struct answer answer = { 0 };
     int threads = count_threads();
@@ -331,11 +311,10 @@ static void hundreds_wait_at_once_on_two_threads(void **state)
 }
 
 /* libmicrohttpd's own threads wait for ever when they find 128 of them ready. */
-static void many_clients_that_ask_at_one_moment_are_all_answered(void **state)
+TEST_OF(serving, many_clients_that_ask_at_one_moment_are_all_answered)
 {
     enum { CLIENTS = 600, ROUNDS = 5 };
     static struct client clients[CLIENTS];
-    struct serving *serving = *state;
     struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
     struct answer answer = { 0 };
     options.threads = 1;
@@ -357,14 +336,14 @@ static void many_clients_that_ask_at_one_moment_are_all_answered(void **state)
 
 /* ---- Streams --------------------------------------------------------------------------------------------------------- */
 
-static void a_stream_tells_every_step_and_ends(void **state)
+TEST_OF(serving, a_stream_tells_every_step_and_ends)
 {
     enum { STEPS = 300 };
     struct client client;
     struct answer answer = { 0 };
     char body[64];
     int count = 0;
-    client_open(&client, *state);
+    client_open(&client, serving);
     snprintf(body, sizeof body, "{\"id\":\"s\",\"params\":%d}", STEPS);
     client_ask(&client, "/api/workflows/steps/instances", body);
     client_take(&client, &answer);
@@ -383,12 +362,12 @@ static void a_stream_tells_every_step_and_ends(void **state)
     client_close(&client);
 }
 
-static void events_larger_than_a_connections_memory_come_whole(void **state)
+TEST_OF(serving, events_larger_than_a_connections_memory_come_whole)
 {
     enum { LINES = 40, LINE_BYTES = 64 * 1024 };
     struct client client;
     struct answer answer = { 0 };
-    client_open(&client, *state);
+    client_open(&client, serving);
     client_ask(&client, "/api/workflows/talks/instances", "{\"id\":\"t\",\"params\":40}");
     client_take(&client, &answer);
     client_ask(&client, "/api/workflows/talks/instances/t/stream", NULL);
@@ -402,9 +381,8 @@ static void events_larger_than_a_connections_memory_come_whole(void **state)
     client_close(&client);
 }
 
-static void a_stream_to_an_old_client_ends_with_the_connection(void **state)
+TEST_OF(serving, a_stream_to_an_old_client_ends_with_the_connection)
 {
-    struct serving *serving = *state;
     struct client client;
     assert_int_equal(ask_once(serving, "/api/workflows/waits/instances", "{\"id\":\"w\"}"), 200);
     client_open(&client, serving);
@@ -416,9 +394,8 @@ static void a_stream_to_an_old_client_ends_with_the_connection(void **state)
     client_close(&client);
 }
 
-static void a_client_that_left_its_stream_makes_room_for_another(void **state)
+TEST_OF(serving, a_client_that_left_its_stream_makes_room_for_another)
 {
-    struct serving *serving = *state;
     struct pawl_http_options options = PAWL_HTTP_OPTIONS_INIT;
     struct client client;
     struct answer answer = { 0 };
@@ -447,7 +424,7 @@ static void a_client_that_left_its_stream_makes_room_for_another(void **state)
 
 /* ---- Clients that behave badly --------------------------------------------------------------------------------------- */
 
-static void garbage_is_not_answered_with_more_than_an_error(void **state)
+TEST_OF(serving, garbage_is_not_answered_with_more_than_an_error)
 {
     static const char *const garbage[] = {
         "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", /* a client that believes in TLS */
@@ -462,7 +439,6 @@ static void garbage_is_not_answered_with_more_than_an_error(void **state)
         "POST /api/workflows HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFF\r\n",
         "\xff\xfe\xfd\xfc\n\n\n\n",
     };
-    struct serving *serving = *state;
     for (size_t i = 0; i < LENGTH(garbage); i++) {
         struct client client;
         client_open(&client, serving);
@@ -475,7 +451,7 @@ static void garbage_is_not_answered_with_more_than_an_error(void **state)
     }
 }
 
-static void a_request_has_one_host(void **state)
+TEST_OF(serving, a_request_has_one_host)
 {
     static const struct {
         const char *head;
@@ -491,7 +467,6 @@ static void a_request_has_one_host(void **state)
         { "GET /api/workflows HTTP/1.0\r\nHost: a\r\n\r\n", 200 },
         { "GET /api/workflows HTTP/1.0\r\n\r\n", 200 },
     };
-    struct serving *serving = *state;
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct client client;
         struct answer answer = { 0 };
@@ -507,9 +482,8 @@ static void a_request_has_one_host(void **state)
     }
 }
 
-static void random_bytes_harm_nobody(void **state)
+TEST_OF(serving, random_bytes_harm_nobody)
 {
-    struct serving *serving = *state;
     unsigned seed = 20240611;
     char bytes[700];
     for (int round = 0; round < 200; round++) {
@@ -526,9 +500,8 @@ static void random_bytes_harm_nobody(void **state)
     assert_int_equal(ask_once(serving, "/api/workflows", NULL), 200);
 }
 
-static void a_thousand_connections_come_and_go_and_leave_nothing(void **state)
+TEST_OF(serving, a_thousand_connections_come_and_go_and_leave_nothing)
 {
-    struct serving *serving = *state;
     int descriptors = count_descriptors();
     for (int i = 0; i < 1000; i++) {
         struct client client;
@@ -549,35 +522,4 @@ static void a_thousand_connections_come_and_go_and_leave_nothing(void **state)
         rest_a_little();
     assert_true(count_descriptors() <= descriptors);
     assert_int_equal(ask_once(serving, "/api/workflows", NULL), 200);
-}
-
-#define server_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        server_test(a_kept_connection_takes_many_requests),
-        server_test(pipelined_requests_are_answered_in_their_order),
-        server_test(a_request_may_come_byte_by_byte),
-        server_test(a_chunked_body_is_put_together),
-        server_test(a_large_body_arrives_whole_and_a_large_answer_leaves_whole),
-        server_test(a_client_that_asks_first_is_told_to_go_on),
-        server_test(options_leave_the_connection_usable),
-        server_test(head_has_the_length_of_get_and_no_body),
-        server_test(a_client_of_the_old_protocol_is_answered_and_let_go),
-        server_test(the_handler_sees_target_headers_and_peer_as_they_were_sent),
-        server_test(a_result_comes_by_push_when_the_run_ends),
-        server_test(a_result_that_does_not_come_is_answered_in_time),
-        server_test(hundreds_wait_at_once_on_two_threads),
-        server_test(many_clients_that_ask_at_one_moment_are_all_answered),
-        server_test(a_stream_tells_every_step_and_ends),
-        server_test(events_larger_than_a_connections_memory_come_whole),
-        server_test(a_stream_to_an_old_client_ends_with_the_connection),
-        server_test(a_client_that_left_its_stream_makes_room_for_another),
-        server_test(garbage_is_not_answered_with_more_than_an_error),
-        server_test(a_request_has_one_host),
-        server_test(random_bytes_harm_nobody),
-        server_test(a_thousand_connections_come_and_go_and_leave_nothing),
-    };
-    return cmocka_run_group_tests_name("the server", tests, NULL, NULL);
 }

@@ -2,7 +2,6 @@
  * nobody looks at is not kept. */
 #include "serving.h"
 
-#include <stdio.h>
 #include <unistd.h>
 
 enum { LARGE = 4000000, KEPT_MAX = 8 * 1024 * 1024, CROWD = 12 };
@@ -48,6 +47,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting fixture_setting = { set_up, tear_down, 0 };
+
 /* The answer comes although nothing of the body was sent, and the connection ends with it. */
 static void check_answer_before_body(const struct fixture *fixture, const char *head, int status, const char *code)
 {
@@ -66,9 +67,8 @@ static void check_answer_before_body(const struct fixture *fixture, const char *
     client_close(&client);
 }
 
-static void who_may_not_ask_is_answered_before_the_body_has_come(void **state)
+TEST_OF(fixture, who_may_not_ask_is_answered_before_the_body_has_come)
 {
-    struct fixture *fixture = *state;
     char head[1024];
     check_answer_before_body(fixture, QUICK LARGE_BODY, 401, "UNAUTHORIZED");
     check_answer_before_body(fixture, QUICK CHUNKED_BODY, 401, "UNAUTHORIZED");
@@ -78,9 +78,8 @@ static void who_may_not_ask_is_answered_before_the_body_has_come(void **state)
 }
 
 /* Which needs no token. */
-static void what_is_no_route_is_answered_before_the_body_has_come(void **state)
+TEST_OF(fixture, what_is_no_route_is_answered_before_the_body_has_come)
 {
-    struct fixture *fixture = *state;
     check_answer_before_body(fixture, "POST /api/nothing HTTP/1.1\r\nHost: t\r\n" LARGE_BODY, 404, "ROUTE_NOT_FOUND");
     check_answer_before_body(fixture, "GET /api/nothing HTTP/1.1\r\nHost: t\r\n" LARGE_BODY, 404, "ROUTE_NOT_FOUND");
     check_answer_before_body(fixture, "POST /api/health HTTP/1.1\r\nHost: t\r\n" CHUNKED_BODY, 405,
@@ -88,9 +87,8 @@ static void what_is_no_route_is_answered_before_the_body_has_come(void **state)
     check_answer_before_body(fixture, "POST /api/%zz HTTP/1.1\r\nHost: t\r\n" LARGE_BODY, 400, "VALIDATION_FAILED");
 }
 
-static void who_may_ask_is_asked_for_the_body(void **state)
+TEST_OF(fixture, who_may_ask_is_asked_for_the_body)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct answer answer = { 0 };
     char head[1024], spaces[1001];
@@ -112,9 +110,8 @@ static void who_may_ask_is_asked_for_the_body(void **state)
 }
 
 /* A client with a small body and a wrong token, or one too many requests, need not connect again. */
-static void a_small_body_that_is_refused_is_read_and_the_connection_kept(void **state)
+TEST_OF(fixture, a_small_body_that_is_refused_is_read_and_the_connection_kept)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct answer answer = { 0 };
     client_open(&client, &fixture->serving);
@@ -142,9 +139,8 @@ static long resident_bytes(void)
 }
 
 /* GET needs none, so nobody can make the server hold one with it. */
-static void a_body_that_nobody_looks_at_is_not_kept(void **state)
+TEST_OF(fixture, a_body_that_nobody_looks_at_is_not_kept)
 {
-    struct fixture *fixture = *state;
     struct client clients[CROWD];
     struct answer answer = { 0 };
     char *body = malloc(LARGE);
@@ -166,18 +162,4 @@ static void a_body_that_nobody_looks_at_is_not_kept(void **state)
     }
     answer_clear(&answer);
     free(body);
-}
-
-#define server_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        server_test(who_may_not_ask_is_answered_before_the_body_has_come),
-        server_test(what_is_no_route_is_answered_before_the_body_has_come),
-        server_test(who_may_ask_is_asked_for_the_body),
-        server_test(a_small_body_that_is_refused_is_read_and_the_connection_kept),
-        server_test(a_body_that_nobody_looks_at_is_not_kept),
-    };
-    return cmocka_run_group_tests_name("who is let in", tests, NULL, NULL);
 }

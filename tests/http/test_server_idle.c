@@ -19,12 +19,7 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    serving_close(*state);
-    free(*state);
-    return 0;
-}
+static const struct test_setting with_few_places = { set_up, serving_tear_down, 0 };
 
 static void check_answer(struct client *client, int status)
 {
@@ -54,9 +49,8 @@ static bool is_open(struct client *client)
 
 /* ---- Who makes room -------------------------------------------------------------------------------------------------- */
 
-static void the_oldest_idle_connection_makes_room(void **state)
+TEST_IN(with_few_places, serving, the_oldest_idle_connection_makes_room)
 {
-    struct serving *serving = *state;
     struct client clients[PLACES], next;
     for (size_t i = 0; i < PLACES; i++) {
         open_and_ask(&clients[i], serving);
@@ -75,9 +69,8 @@ static void the_oldest_idle_connection_makes_room(void **state)
         client_close(&clients[i]);
 }
 
-static void heads_that_do_not_come_wholly_lock_nobody_out(void **state)
+TEST_IN(with_few_places, serving, heads_that_do_not_come_wholly_lock_nobody_out)
 {
-    struct serving *serving = *state;
     struct client slow[PLACES];
     for (size_t i = 0; i < PLACES; i++) {
         client_open(&slow[i], serving);
@@ -94,9 +87,8 @@ static void heads_that_do_not_come_wholly_lock_nobody_out(void **state)
         client_close(&slow[i]);
 }
 
-static void a_crowd_of_idle_connections_locks_nobody_out(void **state)
+TEST_IN(with_few_places, serving, a_crowd_of_idle_connections_locks_nobody_out)
 {
-    struct serving *serving = *state;
     struct client crowd[CROWD];
     for (int i = 0; i < CROWD; i++)
         open_and_ask(&crowd[i], serving); /* each makes one of the others go */
@@ -108,9 +100,8 @@ static void a_crowd_of_idle_connections_locks_nobody_out(void **state)
     assert_true(open <= PLACES);
 }
 
-static void who_waits_or_reads_a_stream_is_not_idle(void **state)
+TEST_IN(with_few_places, serving, who_waits_or_reads_a_stream_is_not_idle)
 {
-    struct serving *serving = *state;
     struct client stream, waiting, idle, next;
     struct answer answer = { 0 };
     create_waiting(serving, "a");
@@ -129,7 +120,7 @@ static void who_waits_or_reads_a_stream_is_not_idle(void **state)
         client_close(&next);
     }
 
-    running_send(&serving->running, "waits", "a", "go");
+    running_send(&serving->running, "waits", "a", "go", NULL);
     client_await(&stream, "event: end");
     check_answer(&waiting, 200);
     answer_clear(&answer);
@@ -138,9 +129,8 @@ static void who_waits_or_reads_a_stream_is_not_idle(void **state)
     client_close(&idle);
 }
 
-static void who_comes_when_all_are_busy_waits_for_a_place(void **state)
+TEST_IN(with_few_places, serving, who_comes_when_all_are_busy_waits_for_a_place)
 {
-    struct serving *serving = *state;
     struct client busy[PLACES], next;
     char byte;
     create_waiting(serving, "a");
@@ -154,7 +144,7 @@ static void who_comes_when_all_are_busy_waits_for_a_place(void **state)
     usleep(100000);
     assert_true(recv(next.fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0); /* nobody has looked at it */
 
-    running_send(&serving->running, "waits", "a", "go");
+    running_send(&serving->running, "waits", "a", "go", NULL);
     for (size_t i = 0; i < PLACES; i++)
         check_answer(&busy[i], 200);
     check_answer(&next, 200);
@@ -163,9 +153,8 @@ static void who_comes_when_all_are_busy_waits_for_a_place(void **state)
         client_close(&busy[i]);
 }
 
-static void a_body_that_does_not_come_goes_after_those_who_are_idle(void **state)
+TEST_IN(with_few_places, serving, a_body_that_does_not_come_goes_after_those_who_are_idle)
 {
-    struct serving *serving = *state;
     static const char head[] = "POST /api/workflows/quick/instances HTTP/1.1\r\nHost: t\r\nContent-Length: 9\r\n\r\n{";
     struct client bodies[PLACES], idle, next;
     client_open(&bodies[0], serving);
@@ -233,14 +222,13 @@ static void ask_all(struct barrier *barrier, struct client *first, struct client
     check_answer(first, 200);
 }
 
-static void nobody_ready_is_passed_over_while_others_are_put_aside(void **state)
+TEST(nobody_ready_is_passed_over_while_others_are_put_aside)
 {
     struct serving serving;
     struct barrier barrier = { false, false, false };
     struct pawl_http_options http_options = PAWL_HTTP_OPTIONS_INIT;
     struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
     struct client clients[READY], first;
-    (void)state;
     http_options.authorize = stop_at;
     http_options.authorize_user = &barrier;
     http_options.look_again_ms = PATIENCE_MS; /* nothing but news and their deadline wakes those who wait */
@@ -266,20 +254,4 @@ static void nobody_ready_is_passed_over_while_others_are_put_aside(void **state)
         client_close(&clients[i]);
     client_close(&first);
     serving_close(&serving);
-}
-
-#define server_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        server_test(the_oldest_idle_connection_makes_room),
-        server_test(heads_that_do_not_come_wholly_lock_nobody_out),
-        server_test(a_crowd_of_idle_connections_locks_nobody_out),
-        server_test(who_waits_or_reads_a_stream_is_not_idle),
-        server_test(who_comes_when_all_are_busy_waits_for_a_place),
-        server_test(a_body_that_does_not_come_goes_after_those_who_are_idle),
-        cmocka_unit_test(nobody_ready_is_passed_over_while_others_are_put_aside),
-    };
-    return cmocka_run_group_tests_name("connections", tests, NULL, NULL);
 }

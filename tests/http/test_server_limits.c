@@ -34,12 +34,7 @@ static void give_times(struct serving *serving, int64_t request_ms_max, int64_t 
     open_with_times(serving, request_ms_max, idle_ms_max);
 }
 
-static int tear_down(void **state)
-{
-    serving_close(*state);
-    free(*state);
-    return 0;
-}
+static const struct test_setting with_times = { set_up, serving_tear_down, 0 };
 
 /* Sends a byte every few milliseconds until the other side closes. */
 static void trickle(struct client *client, char byte)
@@ -54,7 +49,7 @@ static void trickle(struct client *client, char byte)
 
 /* ---- Time ------------------------------------------------------------------------------------------------------------ */
 
-static void a_client_that_trickles_its_request_is_cut_off(void **state)
+TEST_IN(with_times, serving, a_client_that_trickles_its_request_is_cut_off)
 {
     static const char *const beginnings[] = {
         "",                                                      /* the request line */
@@ -62,7 +57,6 @@ static void a_client_that_trickles_its_request_is_cut_off(void **state)
         "POST /api/workflows/quick/instances HTTP/1.1\r\nHost: test\r\nContent-Length: 4000\r\n\r\n", /* the body */
         "POST /api/workflows/quick/instances HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n1000\r\n",
     };
-    struct serving *serving = *state;
     give_times(serving, SHORT_MS, SHORT_MS);
     for (size_t i = 0; i < LENGTH(beginnings); i++) {
         struct client client;
@@ -75,12 +69,12 @@ static void a_client_that_trickles_its_request_is_cut_off(void **state)
     }
 }
 
-static void a_kept_connection_has_its_time_anew_for_each_request(void **state)
+TEST_IN(with_times, serving, a_kept_connection_has_its_time_anew_for_each_request)
 {
     struct client client;
     struct answer answer = { 0 };
-    give_times(*state, LONGER_MS, 0);
-    client_open(&client, *state);
+    give_times(serving, LONGER_MS, 0);
+    client_open(&client, serving);
     int64_t until_ms = monotonic_ms() + 2 * LONGER_MS;
     while (monotonic_ms() < until_ms) {
         client_ask(&client, "/api/health", NULL);
@@ -94,13 +88,13 @@ static void a_kept_connection_has_its_time_anew_for_each_request(void **state)
     client_close(&client);
 }
 
-static void a_client_that_is_silent_is_let_go(void **state)
+TEST_IN(with_times, serving, a_client_that_is_silent_is_let_go)
 {
     struct client fresh, idle;
     struct answer answer = { 0 };
-    give_times(*state, LONGER_MS, SHORT_MS);
-    client_open(&fresh, *state);
-    client_open(&idle, *state);
+    give_times(serving, LONGER_MS, SHORT_MS);
+    client_open(&fresh, serving);
+    client_open(&idle, serving);
     client_ask(&idle, "/api/health", NULL);
     client_take(&idle, &answer);
     assert_int_equal(answer.status, 200);
@@ -111,9 +105,8 @@ static void a_client_that_is_silent_is_let_go(void **state)
     client_close(&fresh);
 }
 
-static void a_client_that_waits_for_its_answer_is_not_late(void **state)
+TEST_IN(with_times, serving, a_client_that_waits_for_its_answer_is_not_late)
 {
-    struct serving *serving = *state;
     struct client waiter, follower;
     struct answer answer = { 0 };
     give_times(serving, LONGER_MS, LONGER_MS);
@@ -124,7 +117,7 @@ static void a_client_that_waits_for_its_answer_is_not_late(void **state)
     client_ask(&follower, "/api/workflows/waits/instances/w/stream", NULL);
     client_await(&follower, "event: step");
     usleep(2 * LONGER_MS * 1000);
-    running_send(&serving->running, "waits", "w", "go");
+    running_send(&serving->running, "waits", "w", "go", NULL);
     client_take(&waiter, &answer);
     assert_int_equal(answer.status, 200);
     client_await(&follower, "event: end");
@@ -151,9 +144,8 @@ static void check_that_not_reading_is_cut_off(struct serving *serving, const cha
     client_close(&client);
 }
 
-static void a_client_that_does_not_read_is_cut_off(void **state)
+TEST_IN(with_times, serving, a_client_that_does_not_read_is_cut_off)
 {
-    struct serving *serving = *state;
     give_times(serving, LONGER_MS, LONGER_MS);
     assert_int_equal(ask_once(serving, "/api/workflows/talks/instances", "{\"id\":\"t\",\"params\":256}"), 200);
     (void)running_await(&serving->running, "talks", "t", PAWL_COMPLETE);
@@ -162,9 +154,8 @@ static void a_client_that_does_not_read_is_cut_off(void **state)
                                       "/api/workflows/talks/instances/t/history?includeLogs=true&pageSize=100");
 }
 
-static void a_slow_reader_gets_all_of_a_large_answer(void **state)
+TEST_IN(with_times, serving, a_slow_reader_gets_all_of_a_large_answer)
 {
-    struct serving *serving = *state;
     struct client client;
     struct answer answer = { 0 };
     give_times(serving, LONG_MS, LONG_MS);
@@ -204,20 +195,19 @@ static void check_refusal(struct client *client, int status, const char *code)
     answer_clear(&answer);
 }
 
-static void a_body_that_says_it_is_too_large_is_refused_before_it_is_sent(void **state)
+TEST_IN(with_times, serving, a_body_that_says_it_is_too_large_is_refused_before_it_is_sent)
 {
     struct client client;
-    client_open(&client, *state);
+    client_open(&client, serving);
     client_send(&client, "POST /api/workflows/quick/instances HTTP/1.1\r\nHost: test\r\nContent-Length: 5001\r\n\r\n");
     check_refusal(&client, 413, "PAYLOAD_TOO_LARGE");
     assert_true(client_is_cut(&client, PATIENCE_MS));
     client_close(&client);
 }
 
-static void who_sends_a_body_that_is_too_large_all_the_same_gets_its_answer(void **state)
+TEST_IN(with_times, serving, who_sends_a_body_that_is_too_large_all_the_same_gets_its_answer)
 {
     enum { SIZE = 20000000 };
-    struct serving *serving = *state;
     char *bytes = calloc(1, SIZE);
     assert_non_null(bytes);
     for (int round = 0; round < 5; round++) {
@@ -232,7 +222,7 @@ static void who_sends_a_body_that_is_too_large_all_the_same_gets_its_answer(void
     free(bytes);
 }
 
-static void a_chunked_body_that_grows_too_large_is_refused(void **state)
+TEST_IN(with_times, serving, a_chunked_body_that_grows_too_large_is_refused)
 {
     struct client client;
     struct answer answer = { 0 };
@@ -240,7 +230,7 @@ static void a_chunked_body_that_grows_too_large_is_refused(void **state)
     int size = snprintf(chunk, sizeof chunk, "400\r\n");
     memset(chunk + size, ' ', 1024);
     snprintf(chunk + size + 1024, 3, "\r\n");
-    client_open(&client, *state);
+    client_open(&client, serving);
     client_send(&client,
                 "POST /api/workflows/quick/instances HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n");
     for (int i = 0; i < 200; i++)
@@ -254,7 +244,7 @@ static void a_chunked_body_that_grows_too_large_is_refused(void **state)
     client_close(&client);
 }
 
-static void a_body_of_just_the_size_that_is_allowed_is_taken(void **state)
+TEST_IN(with_times, serving, a_body_of_just_the_size_that_is_allowed_is_taken)
 {
     struct client client;
     struct answer answer = { 0 };
@@ -262,7 +252,7 @@ static void a_body_of_just_the_size_that_is_allowed_is_taken(void **state)
     memset(body, ' ', BODY_BYTES);
     memcpy(body, "{\"id\":\"just\"}", 13);
     body[BODY_BYTES] = '\0';
-    client_open(&client, *state);
+    client_open(&client, serving);
     client_ask(&client, "/api/workflows/quick/instances", body);
     client_take(&client, &answer);
     assert_int_equal(answer.status, 200);
@@ -283,11 +273,11 @@ static void send_header(struct client *client, size_t size)
     free(text);
 }
 
-static void headers_are_taken_up_to_their_limit(void **state)
+TEST_IN(with_times, serving, headers_are_taken_up_to_their_limit)
 {
     struct client client;
     struct answer answer = { 0 };
-    client_open(&client, *state);
+    client_open(&client, serving);
     send_header(&client, 7 * 1024);
     client_take(&client, &answer);
     assert_int_equal(answer.status, 200);
@@ -298,16 +288,16 @@ static void headers_are_taken_up_to_their_limit(void **state)
     client_close(&client);
 }
 
-static void headers_far_beyond_their_limit_are_refused(void **state)
+TEST_IN(with_times, serving, headers_far_beyond_their_limit_are_refused)
 {
     struct client client;
     struct answer answer = { 0 };
-    client_open(&client, *state);
+    client_open(&client, serving);
     send_header(&client, 200 * 1024);
     client_take_head(&client, &answer);
     assert_int_equal(answer.status, 431);
     client_close(&client);
-    client_open(&client, *state);
+    client_open(&client, serving);
     client_send(&client, "GET /");
     for (int i = 0; i < 2000 && client_try_send(&client, "0123456789abcdef0123456789abcdef", 32); i++)
         continue;
@@ -317,11 +307,11 @@ static void headers_far_beyond_their_limit_are_refused(void **state)
     client_close(&client);
 }
 
-static void many_small_headers_are_refused_as_large_ones_are(void **state)
+TEST_IN(with_times, serving, many_small_headers_are_refused_as_large_ones_are)
 {
     struct client client;
     struct answer answer = { 0 };
-    client_open(&client, *state);
+    client_open(&client, serving);
     client_send(&client, "GET /api/workflows HTTP/1.1\r\nHost: test\r\n");
     for (int i = 0; i < 5000 && client_try_send(&client, "a: b\r\n", 6); i++)
         continue;
@@ -333,7 +323,7 @@ static void many_small_headers_are_refused_as_large_ones_are(void **state)
 }
 
 /* What a proxy in front might read otherwise than we do. */
-static void a_body_of_doubtful_length_is_refused_and_nothing_behind_it_is_read(void **state)
+TEST_IN(with_times, serving, a_body_of_doubtful_length_is_refused_and_nothing_behind_it_is_read)
 {
     static const char *const framings[] = {
         "Content-Length: 2\r\nContent-Length: 3\r\n",
@@ -361,7 +351,6 @@ static void a_body_of_doubtful_length_is_refused_and_nothing_behind_it_is_read(v
         "X: y\r\n Content-Length: 2\r\n",
         "X: y\r\n Transfer-Encoding: chunked\r\n",
     };
-    struct serving *serving = *state;
     for (size_t i = 0; i < LENGTH(framings); i++) {
         struct client client;
         client_open(&client, serving);
@@ -377,9 +366,8 @@ static void a_body_of_doubtful_length_is_refused_and_nothing_behind_it_is_read(v
 }
 
 /* HTTP/1.0 has no chunks: a proxy that speaks it takes all that follows for the body. */
-static void chunks_of_http_1_0_are_refused_and_nothing_behind_them_is_read(void **state)
+TEST_IN(with_times, serving, chunks_of_http_1_0_are_refused_and_nothing_behind_them_is_read)
 {
-    struct serving *serving = *state;
     struct client client;
     client_open(&client, serving);
     client_send(&client, "POST /api/workflows/quick/instances HTTP/1.0\r\nConnection: keep-alive\r\n"
@@ -390,28 +378,4 @@ static void chunks_of_http_1_0_are_refused_and_nothing_behind_them_is_read(void 
     assert_true(client_is_cut(&client, PATIENCE_MS));
     client_close(&client);
     assert_int_equal(ask_once(serving, "/api/workflows/quick/instances/smuggled", NULL), 404);
-}
-
-#define server_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        server_test(a_client_that_trickles_its_request_is_cut_off),
-        server_test(a_kept_connection_has_its_time_anew_for_each_request),
-        server_test(a_client_that_is_silent_is_let_go),
-        server_test(a_client_that_waits_for_its_answer_is_not_late),
-        server_test(a_client_that_does_not_read_is_cut_off),
-        server_test(a_slow_reader_gets_all_of_a_large_answer),
-        server_test(a_body_that_says_it_is_too_large_is_refused_before_it_is_sent),
-        server_test(who_sends_a_body_that_is_too_large_all_the_same_gets_its_answer),
-        server_test(a_chunked_body_that_grows_too_large_is_refused),
-        server_test(a_body_of_just_the_size_that_is_allowed_is_taken),
-        server_test(headers_are_taken_up_to_their_limit),
-        server_test(headers_far_beyond_their_limit_are_refused),
-        server_test(many_small_headers_are_refused_as_large_ones_are),
-        server_test(a_body_of_doubtful_length_is_refused_and_nothing_behind_it_is_read),
-        server_test(chunks_of_http_1_0_are_refused_and_nothing_behind_them_is_read),
-    };
-    return cmocka_run_group_tests_name("the server's limits", tests, NULL, NULL);
 }

@@ -9,22 +9,13 @@
 
 #define SOCKET "test_server.sock"
 
-static int set_up(void **state)
-{
-    struct serving *serving = calloc(1, sizeof *serving);
-    assert_non_null(serving);
-    serving_open(serving, NULL, NULL);
-    *state = serving;
-    return 0;
-}
-
 static int tear_down(void **state)
 {
-    serving_close(*state);
-    free(*state);
     (void)unlink(SOCKET);
-    return 0;
+    return serving_tear_down(state);
 }
+
+static const struct test_setting listening = { serving_set_up, tear_down, 0 };
 
 /* Starts a second server, which must not work; the error says this. */
 static void check_refused(const struct serving *serving, const struct pawl_http_server_options *options,
@@ -67,7 +58,7 @@ static void check_bad_address(const struct serving *serving, const char *address
 
 /* ---- Addresses ------------------------------------------------------------------------------------------------------- */
 
-static void what_is_no_address_is_refused_with_what_would_be_one(void **state)
+TEST_IN(listening, serving, what_is_no_address_is_refused_with_what_would_be_one)
 {
     static const char *const addresses[] = {
         "",         "7295",      "127.0.0.1", "127.0.0.1:",   "127.0.0.1:http",  "127.0.0.1:65536",
@@ -75,14 +66,14 @@ static void what_is_no_address_is_refused_with_what_would_be_one(void **state)
     };
     struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
     for (size_t i = 0; i < LENGTH(addresses); i++)
-        check_bad_address(*state, addresses[i], PAWL_INVALID, "host:port, [IPv6]:port, :port or unix:path");
-    check_bad_address(*state, "unix:", PAWL_INVALID, "path of a Unix socket");
-    check_bad_address(*state, "no.such.host.invalid:7295", PAWL_INVALID, "no.such.host.invalid:7295");
-    check_bad_address(*state, "203.0.113.7:7295", PAWL_FAILED, "no such address");
-    check_refused(*state, &options, PAWL_INVALID, "say where to listen");
+        check_bad_address(serving, addresses[i], PAWL_INVALID, "host:port, [IPv6]:port, :port or unix:path");
+    check_bad_address(serving, "unix:", PAWL_INVALID, "path of a Unix socket");
+    check_bad_address(serving, "no.such.host.invalid:7295", PAWL_INVALID, "no.such.host.invalid:7295");
+    check_bad_address(serving, "203.0.113.7:7295", PAWL_FAILED, "no such address");
+    check_refused(serving, &options, PAWL_INVALID, "say where to listen");
 }
 
-static void options_out_of_range_are_refused_by_name(void **state)
+TEST_IN(listening, serving, options_out_of_range_are_refused_by_name)
 {
     static const struct {
         int32_t threads, connections_max;
@@ -95,7 +86,6 @@ static void options_out_of_range_are_refused_by_name(void **state)
     };
     struct pawl_error error = { PAWL_OK, "" };
     pawl_http_server *server = NULL;
-    const struct serving *serving = *state;
     struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
     options.listen = "127.0.0.1:0";
     for (size_t i = 0; i < LENGTH(cases); i++) {
@@ -115,18 +105,16 @@ static void options_out_of_range_are_refused_by_name(void **state)
     assert_int_equal(pawl_http_server_port(NULL), 0);
 }
 
-static void a_port_that_is_taken_is_said_to_be(void **state)
+TEST_IN(listening, serving, a_port_that_is_taken_is_said_to_be)
 {
-    struct serving *serving = *state;
     char address[64];
     snprintf(address, sizeof address, "127.0.0.1:%d", serving->port);
     check_bad_address(serving, address, PAWL_BUSY, "in use");
     assert_int_equal(ask_once(serving, "/api/health", NULL), 200);
 }
 
-static void a_port_can_be_taken_again_right_after_a_stop(void **state)
+TEST_IN(listening, serving, a_port_can_be_taken_again_right_after_a_stop)
 {
-    struct serving *serving = *state;
     struct client client;
     struct answer answer = { 0 };
     char address[64];
@@ -143,10 +131,9 @@ static void a_port_can_be_taken_again_right_after_a_stop(void **state)
     answer_clear(&answer);
 }
 
-static void all_addresses_and_names_and_ipv6_are_listened_at(void **state)
+TEST_IN(listening, serving, all_addresses_and_names_and_ipv6_are_listened_at)
 {
     static const char *const addresses[] = { ":0", "0.0.0.0:0", "localhost:0" };
-    struct serving *serving = *state;
     struct serving second = { .server = NULL };
     for (size_t i = 0; i < LENGTH(addresses); i++) {
         second.server = start_at(serving, addresses[i]);
@@ -192,9 +179,8 @@ static void check_over_socket(void)
     client_close(&client);
 }
 
-static void a_unix_socket_is_for_its_group_and_goes_with_the_server(void **state)
+TEST_IN(listening, serving, a_unix_socket_is_for_its_group_and_goes_with_the_server)
 {
-    struct serving *serving = *state;
     struct stat about;
     mode_t mask = umask(0);
     pawl_http_server *server = start_at(serving, "unix:" SOCKET);
@@ -209,9 +195,8 @@ static void a_unix_socket_is_for_its_group_and_goes_with_the_server(void **state
     assert_int_not_equal(stat(SOCKET, &about), 0);
 }
 
-static void the_socket_of_a_dead_server_is_replaced(void **state)
+TEST_IN(listening, serving, the_socket_of_a_dead_server_is_replaced)
 {
-    struct serving *serving = *state;
     struct sockaddr_storage storage = { .ss_family = AF_UNIX };
     struct sockaddr *address = (struct sockaddr *)&storage;
     memcpy(address->sa_data, SOCKET, sizeof SOCKET);
@@ -224,21 +209,20 @@ static void the_socket_of_a_dead_server_is_replaced(void **state)
     pawl_http_server_stop(server, 1000);
 }
 
-static void a_file_that_is_no_socket_is_left_alone(void **state)
+TEST_IN(listening, serving, a_file_that_is_no_socket_is_left_alone)
 {
     struct stat about;
     FILE *file = fopen(SOCKET, "w");
     assert_non_null(file);
     fclose(file);
-    check_bad_address(*state, "unix:" SOCKET, PAWL_BUSY, "in use");
+    check_bad_address(serving, "unix:" SOCKET, PAWL_BUSY, "in use");
     assert_int_equal(stat(SOCKET, &about), 0);
     assert_true(S_ISREG(about.st_mode));
-    check_bad_address(*state, "unix:no/such/folder/pawl.sock", PAWL_FAILED, "No such file or directory");
+    check_bad_address(serving, "unix:no/such/folder/pawl.sock", PAWL_FAILED, "No such file or directory");
 }
 
-static void a_socket_that_somebody_put_in_our_place_is_not_removed(void **state)
+TEST_IN(listening, serving, a_socket_that_somebody_put_in_our_place_is_not_removed)
 {
-    struct serving *serving = *state;
     struct stat about;
     pawl_http_server *first = start_at(serving, "unix:" SOCKET);
     assert_int_equal(unlink(SOCKET), 0);
@@ -296,9 +280,8 @@ static long get_by_tls(int port, long version, const char *ciphers)
     return status;
 }
 
-static void tls_is_spoken_in_its_two_newest_versions(void **state)
+TEST_IN(listening, serving, tls_is_spoken_in_its_two_newest_versions)
 {
-    struct serving *serving = *state;
     struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
     struct client client;
     serving_close(serving);
@@ -314,7 +297,7 @@ static void tls_is_spoken_in_its_two_newest_versions(void **state)
     client_close(&client);
 }
 
-static void tls_1_2_is_spoken_with_aead_ciphers_and_fresh_keys_alone(void **state)
+TEST_IN(listening, serving, tls_1_2_is_spoken_with_aead_ciphers_and_fresh_keys_alone)
 {
     static const struct {
         const char *certificate, *key, *ciphers;
@@ -330,7 +313,6 @@ static void tls_1_2_is_spoken_with_aead_ciphers_and_fresh_keys_alone(void **stat
         { "rsa.crt", "rsa.key", "AES256-SHA:@SECLEVEL=0", 0 },
         { "rsa.crt", "rsa.key", "ECDHE-RSA-AES256-SHA384:@SECLEVEL=0", 0 },
     };
-    struct serving *serving = *state;
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
         serving_close(serving);
@@ -344,9 +326,8 @@ static void tls_1_2_is_spoken_with_aead_ciphers_and_fresh_keys_alone(void **stat
     }
 }
 
-static void a_key_that_everybody_can_read_is_refused_unless_that_is_allowed(void **state)
+TEST_IN(listening, serving, a_key_that_everybody_can_read_is_refused_unless_that_is_allowed)
 {
-    struct serving *serving = *state;
     struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
     options.listen = "127.0.0.1:0";
     options.tls_cert = "one.crt";
@@ -366,9 +347,8 @@ static void a_key_that_everybody_can_read_is_refused_unless_that_is_allowed(void
     assert_int_equal(chmod("one.key", 0600), 0);
 }
 
-static void who_does_not_finish_the_handshake_is_cut_off(void **state)
+TEST_IN(listening, serving, who_does_not_finish_the_handshake_is_cut_off)
 {
-    struct serving *serving = *state;
     struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
     struct client client;
     serving_close(serving);
@@ -382,7 +362,7 @@ static void who_does_not_finish_the_handshake_is_cut_off(void **state)
     client_close(&client);
 }
 
-static void what_is_wrong_with_a_certificate_is_said(void **state)
+TEST_IN(listening, serving, what_is_wrong_with_a_certificate_is_said)
 {
     static const struct {
         const char *cert, *key, *says;
@@ -404,31 +384,13 @@ static void what_is_wrong_with_a_certificate_is_said(void **state)
     for (size_t i = 0; i < LENGTH(cases); i++) {
         options.tls_cert = cases[i].cert;
         options.tls_key = cases[i].key;
-        check_refused(*state, &options, PAWL_INVALID, cases[i].says);
+        check_refused(serving, &options, PAWL_INVALID, cases[i].says);
     }
     (void)unlink("empty.pem");
 }
 
-#define server_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        server_test(what_is_no_address_is_refused_with_what_would_be_one),
-        server_test(options_out_of_range_are_refused_by_name),
-        server_test(a_port_that_is_taken_is_said_to_be),
-        server_test(a_port_can_be_taken_again_right_after_a_stop),
-        server_test(all_addresses_and_names_and_ipv6_are_listened_at),
-        server_test(a_unix_socket_is_for_its_group_and_goes_with_the_server),
-        server_test(the_socket_of_a_dead_server_is_replaced),
-        server_test(a_file_that_is_no_socket_is_left_alone),
-        server_test(a_socket_that_somebody_put_in_our_place_is_not_removed),
-        server_test(tls_is_spoken_in_its_two_newest_versions),
-        server_test(tls_1_2_is_spoken_with_aead_ciphers_and_fresh_keys_alone),
-        server_test(a_key_that_everybody_can_read_is_refused_unless_that_is_allowed),
-        server_test(who_does_not_finish_the_handshake_is_cut_off),
-        server_test(what_is_wrong_with_a_certificate_is_said),
-    };
     char folder[] = "server-XXXXXX";
     if (mkdtemp(folder) == NULL || chdir(folder) != 0)
         return 1;
@@ -438,7 +400,7 @@ int main(void)
     if (system("cat one.crt rsa.crt >all.crt") != 0)
         return 1;
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    int failures = cmocka_run_group_tests_name("where the server listens", tests, NULL, NULL);
+    int failures = test_run_all();
     curl_global_cleanup();
     static const char *const files[] = { "one.key", "one.crt", "two.key", "two.crt", "rsa.key", "rsa.crt", "all.crt" };
     for (size_t i = 0; i < LENGTH(files); i++)

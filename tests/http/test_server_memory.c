@@ -3,7 +3,6 @@
 #include "serving.h"
 
 #include <sys/socket.h>
-#include <stdio.h>
 #include <unistd.h>
 
 enum { LARGE = 4000000, KEPT_MAX = 8 * 1024 * 1024, CROWD = 12, WITHOUT_LAST = LARGE - 1 };
@@ -19,11 +18,10 @@ struct fixture {
 /* The token is in a static place, since a step's body has no other way to tell it. */
 static char given_token[256];
 
-static pawl_status defers(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(defers)
 {
     const char *token;
     pawl_value *answer;
-    (void)params;
     PAWL_TRY(pawl_deferred_token(run, "approval", &token));
     (void)snprintf(given_token, sizeof given_token, "%s", token);
     PAWL_TRY(pawl_await_deferred(run, "approval", NULL, &answer));
@@ -55,6 +53,8 @@ static int tear_down(void **state)
     free(fixture);
     return 0;
 }
+
+static const struct test_setting fixture_setting = { set_up, tear_down, 0 };
 
 static struct pawl_stats stats_of(const struct fixture *fixture)
 {
@@ -98,9 +98,8 @@ static long resident_bytes(void)
 
 /* ---- Bodies -------------------------------------------------------------------------------------------------------- */
 
-static void a_body_counts_as_it_grows(void **state)
+TEST_OF(fixture, a_body_counts_as_it_grows)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct answer answer = { 0 };
     client_open(&client, &fixture->serving);
@@ -121,9 +120,8 @@ static void a_body_counts_as_it_grows(void **state)
     client_close(&client);
 }
 
-static void a_body_is_let_go_of_with_its_client(void **state)
+TEST_OF(fixture, a_body_is_let_go_of_with_its_client)
 {
-    struct fixture *fixture = *state;
     struct client client;
     client_open(&client, &fixture->serving);
     client_send(&client, QUICK LARGE_BODY);
@@ -133,9 +131,8 @@ static void a_body_is_let_go_of_with_its_client(void **state)
     await_nothing_held(fixture);
 }
 
-static void a_body_beyond_the_budget_is_answered_503(void **state)
+TEST_OF(fixture, a_body_beyond_the_budget_is_answered_503)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct answer answer = { 0 };
     leave(fixture, 1000000);
@@ -163,9 +160,8 @@ static void a_body_beyond_the_budget_is_answered_503(void **state)
     client_close(&client);
 }
 
-static void small_requests_go_on_beside_a_budget_that_is_used_up(void **state)
+TEST_OF(fixture, small_requests_go_on_beside_a_budget_that_is_used_up)
 {
-    struct fixture *fixture = *state;
     leave(fixture, 0);
     assert_int_equal(ask_once(&fixture->serving, "/api/health", NULL), 200);
     assert_int_equal(ask_once(&fixture->serving, "/api/workflows/quick/instances", "{\"id\":\"small\"}"), 200);
@@ -184,9 +180,8 @@ static void talk(struct fixture *fixture, const char *body)
     (void)running_await(&fixture->serving.running, "talks", "t", PAWL_COMPLETE);
 }
 
-static void a_page_that_would_take_too_much_is_answered_503(void **state)
+TEST_OF(fixture, a_page_that_would_take_too_much_is_answered_503)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct answer answer = { 0 };
     talk(fixture, "{\"id\":\"t\",\"params\":3}");
@@ -211,9 +206,8 @@ static void a_page_that_would_take_too_much_is_answered_503(void **state)
 }
 
 /* Until it is read, an answer is memory. */
-static void an_answer_counts_until_it_is_read(void **state)
+TEST_OF(fixture, an_answer_counts_until_it_is_read)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct answer answer = { 0 };
     const int little = 4096; /* else the kernel may hold all of the answer for the client */
@@ -229,9 +223,8 @@ static void an_answer_counts_until_it_is_read(void **state)
     answer_clear(&answer);
 }
 
-static void a_page_ends_by_its_bytes_and_the_next_goes_on(void **state)
+TEST_OF(fixture, a_page_ends_by_its_bytes_and_the_next_goes_on)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct answer answer = { 0 };
     char target[512] = TALK;
@@ -257,9 +250,8 @@ static void a_page_ends_by_its_bytes_and_the_next_goes_on(void **state)
     client_close(&client);
 }
 
-static void large_answers_wait_for_a_reader_and_all_get_one(void **state)
+TEST_OF(fixture, large_answers_wait_for_a_reader_and_all_get_one)
 {
-    struct fixture *fixture = *state;
     struct client clients[CROWD], small;
     struct answer answer = { 0 };
     talk(fixture, "{\"id\":\"t\",\"params\":20}");
@@ -284,9 +276,8 @@ static void large_answers_wait_for_a_reader_and_all_get_one(void **state)
     answer_clear(&answer);
 }
 
-static void a_server_stops_while_some_wait_for_a_reader(void **state)
+TEST_OF(fixture, a_server_stops_while_some_wait_for_a_reader)
 {
-    struct fixture *fixture = *state;
     struct client clients[CROWD];
     talk(fixture, "{\"id\":\"t\",\"params\":60}");
     for (int i = 0; i < CROWD; i++) {
@@ -311,9 +302,8 @@ static void send_without_last(const struct fixture *fixture, struct client *clie
     client_send_bytes(client, fixture->body, WITHOUT_LAST);
 }
 
-static void what_cannot_be_a_token_is_answered_before_the_body(void **state)
+TEST_OF(fixture, what_cannot_be_a_token_is_answered_before_the_body)
 {
-    struct fixture *fixture = *state;
     static const char *const tokens[] = { "none", "defers.a.1.x", "defers.a.0.1.secret", "a%20b.a.1.1.secret" };
     for (size_t i = 0; i < LENGTH(tokens); i++) {
         struct client client;
@@ -333,9 +323,8 @@ static void what_cannot_be_a_token_is_answered_before_the_body(void **state)
 }
 
 /* Its form is right, and nobody gave it away. */
-static void a_made_up_token_holds_no_body(void **state)
+TEST_OF(fixture, a_made_up_token_holds_no_body)
 {
-    struct fixture *fixture = *state;
     struct client clients[CROWD];
     struct answer answer = { 0 };
     long before = resident_bytes();
@@ -355,9 +344,8 @@ static void a_made_up_token_holds_no_body(void **state)
     answer_clear(&answer);
 }
 
-static void a_real_token_brings_a_large_body(void **state)
+TEST_OF(fixture, a_real_token_brings_a_large_body)
 {
-    struct fixture *fixture = *state;
     struct client client;
     struct answer answer = { 0 };
     given_token[0] = '\0';
@@ -370,25 +358,4 @@ static void a_real_token_brings_a_large_body(void **state)
     assert_int_equal(answer.status, 200);
     answer_clear(&answer);
     client_close(&client);
-}
-
-#define server_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        server_test(a_body_counts_as_it_grows),
-        server_test(a_body_is_let_go_of_with_its_client),
-        server_test(a_body_beyond_the_budget_is_answered_503),
-        server_test(small_requests_go_on_beside_a_budget_that_is_used_up),
-        server_test(a_page_that_would_take_too_much_is_answered_503),
-        server_test(an_answer_counts_until_it_is_read),
-        server_test(a_page_ends_by_its_bytes_and_the_next_goes_on),
-        server_test(large_answers_wait_for_a_reader_and_all_get_one),
-        server_test(a_server_stops_while_some_wait_for_a_reader),
-        server_test(what_cannot_be_a_token_is_answered_before_the_body),
-        server_test(a_made_up_token_holds_no_body),
-        server_test(a_real_token_brings_a_large_body),
-    };
-    return cmocka_run_group_tests_name("the server's memory", tests, NULL, NULL);
 }

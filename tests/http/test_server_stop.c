@@ -4,22 +4,6 @@
 
 #include <sys/socket.h>
 
-static int set_up(void **state)
-{
-    struct serving *serving = calloc(1, sizeof *serving);
-    assert_non_null(serving);
-    serving_open(serving, NULL, NULL);
-    *state = serving;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    serving_close(*state);
-    free(*state);
-    return 0;
-}
-
 /* Stops in a thread of its own, because the test has something to do meanwhile. */
 struct stopper {
     struct serving *serving;
@@ -69,11 +53,10 @@ static void open_waiters(struct serving *serving, struct client *clients, int co
         client_await(&clients[i], "event: step");
 }
 
-static void waits_and_streams_end_well_when_the_handler_drains(void **state)
+TEST_OF(serving, waits_and_streams_end_well_when_the_handler_drains)
 {
     enum { CLIENTS = 60 };
     static struct client clients[CLIENTS];
-    struct serving *serving = *state;
     struct answer answer = { 0 };
     open_waiters(serving, clients, CLIENTS);
     pawl_http_drain(serving->http);
@@ -93,11 +76,10 @@ static void waits_and_streams_end_well_when_the_handler_drains(void **state)
     answer_clear(&answer);
 }
 
-static void what_waits_on_is_cut_off_when_the_time_is_over(void **state)
+TEST_OF(serving, what_waits_on_is_cut_off_when_the_time_is_over)
 {
     enum { CLIENTS = 200 };
     static struct client clients[CLIENTS];
-    struct serving *serving = *state;
     for (int64_t drain_ms = 0; drain_ms <= 100; drain_ms += 100) {
         open_waiters(serving, clients, CLIENTS);
         int64_t begun_ms = monotonic_ms();
@@ -112,9 +94,8 @@ static void what_waits_on_is_cut_off_when_the_time_is_over(void **state)
     }
 }
 
-static void a_request_that_is_half_sent_is_answered(void **state)
+TEST_OF(serving, a_request_that_is_half_sent_is_answered)
 {
-    struct serving *serving = *state;
     struct client half, idle;
     struct answer answer = { 0 };
     struct stopper stopper;
@@ -140,9 +121,8 @@ static void a_request_that_is_half_sent_is_answered(void **state)
     answer_clear(&answer);
 }
 
-static void nobody_is_let_in_while_it_drains(void **state)
+TEST_OF(serving, nobody_is_let_in_while_it_drains)
 {
-    struct serving *serving = *state;
     struct client client;
     struct stopper stopper;
     open_waiters(serving, &client, 1);
@@ -190,10 +170,9 @@ static void *ask_on(void *user)
     return NULL;
 }
 
-static void a_server_can_be_stopped_at_any_moment(void **state)
+TEST_OF(serving, a_server_can_be_stopped_at_any_moment)
 {
     enum { THREADS = 4, ROUNDS = RUNNING_SLOWLY ? 8 : 25 };
-    struct serving *serving = *state;
     serving_close(serving);
     int descriptors = count_descriptors(), threads = count_threads();
     for (int round = 0; round < ROUNDS; round++) {
@@ -216,18 +195,4 @@ static void a_server_can_be_stopped_at_any_moment(void **state)
         assert_true(await_threads(threads));
     }
     serving_open(serving, NULL, NULL);
-}
-
-#define server_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        server_test(waits_and_streams_end_well_when_the_handler_drains),
-        server_test(what_waits_on_is_cut_off_when_the_time_is_over),
-        server_test(a_request_that_is_half_sent_is_answered),
-        server_test(nobody_is_let_in_while_it_drains),
-        server_test(a_server_can_be_stopped_at_any_moment),
-    };
-    return cmocka_run_group_tests_name("stopping the server", tests, NULL, NULL);
 }

@@ -32,18 +32,13 @@ static void wake(struct pw_sleeper *sleeper)
 }
 
 /* A stopped clock: its skew is all the time that passes. */
-static int64_t skewed_now(void *user)
-{
-    return INT64_C(1700000000000) + atomic_load(&((struct running *)user)->skew_ms);
-}
-
 static int set_up(void **state)
 {
     struct room *room = calloc(1, sizeof *room);
     struct pawl_options options = PAWL_OPTIONS_INIT;
     assert_non_null(room);
     options.store_url = "sqlite::memory:";
-    options.clock = (struct pawl_clock){ .now_ms = skewed_now, .user = &room->running };
+    options.clock = (struct pawl_clock){ .now_ms = running_stopped_ms, .user = &room->running };
     assert_ok(pawl_open(&options, &room->running.engine, &room->running.error), room->running.error);
     room->running.scope = pawl_scope_new();
     assert_non_null(room->running.scope);
@@ -60,6 +55,8 @@ static int tear_down(void **state)
     free(room);
     return 0;
 }
+
+static const struct test_setting room_setting = { set_up, tear_down, 0 };
 
 static void *tell_news(void *user)
 {
@@ -94,9 +91,8 @@ static bool is_signalled(struct room *room, int within_ms)
     return poll(&poll_one, 1, within_ms) == 1;
 }
 
-static void no_news_are_lost(void **state)
+TEST_OF(room, no_news_are_lost)
 {
-    struct room *room = *state;
     pthread_t tellers[TELLERS];
     for (int i = 0; i < TELLERS; i++)
         assert_int_equal(pthread_create(&tellers[i], NULL, tell_news, room), 0);
@@ -116,9 +112,8 @@ static void no_news_are_lost(void **state)
         assert_int_equal(pthread_join(tellers[i], NULL), 0);
 }
 
-static void many_are_told_with_one_signal(void **state)
+TEST_OF(room, many_are_told_with_one_signal)
 {
-    struct room *room = *state;
     uint64_t signals = 0;
     for (int i = 0; i < SLEEPERS; i++) {
         pw_sleeper_begin(&room->dreamers[i].sleeper);
@@ -136,9 +131,8 @@ static void many_are_told_with_one_signal(void **state)
         assert_int_equal(room->dreamers[i].woken, 1);
 }
 
-static void news_before_falling_asleep_keep_awake(void **state)
+TEST_OF(room, news_before_falling_asleep_keep_awake)
 {
-    struct room *room = *state;
     struct pw_sleeper *sleeper = &room->dreamers[0].sleeper;
     pw_sleeper_begin(sleeper);
     pw_waker_tell(&room->waker, sleeper);
@@ -147,9 +141,8 @@ static void news_before_falling_asleep_keep_awake(void **state)
     assert_int_equal(pw_waker_due_ms(&room->waker), -1);
 }
 
-static void times_are_kept_on_the_engines_clock(void **state)
+TEST_OF(room, times_are_kept_on_the_engines_clock)
 {
-    struct room *room = *state;
     struct running *running = &room->running;
     int64_t now_ms = pawl_now_ms(running->engine);
     for (int i = 0; i < SLEEPERS; i++) {
@@ -169,9 +162,8 @@ static void times_are_kept_on_the_engines_clock(void **state)
     assert_int_equal(pw_waker_due_ms(&room->waker), -1);
 }
 
-static void who_is_told_before_its_time_is_woken_once(void **state)
+TEST_OF(room, who_is_told_before_its_time_is_woken_once)
 {
-    struct room *room = *state;
     struct running *running = &room->running;
     struct dreamer *dreamer = &room->dreamers[0];
     pw_sleeper_begin(&dreamer->sleeper);
@@ -187,9 +179,8 @@ static void who_is_told_before_its_time_is_woken_once(void **state)
 }
 
 /* Their times were set by the clock as it was: each finds out for itself when it is due now. */
-static void all_with_a_time_are_woken_when_the_clock_was_set_back(void **state)
+TEST_OF(room, all_with_a_time_are_woken_when_the_clock_was_set_back)
 {
-    struct room *room = *state;
     struct running *running = &room->running;
     struct dreamer *dreamer = &room->dreamers[0];
     pw_waker_pass(&room->waker, false);
@@ -203,19 +194,4 @@ static void all_with_a_time_are_woken_when_the_clock_was_set_back(void **state)
 
     assert_int_equal(dreamer->woken, 1);
     assert_int_equal(pw_waker_due_ms(&room->waker), -1);
-}
-
-#define waker_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        waker_test(no_news_are_lost),
-        waker_test(many_are_told_with_one_signal),
-        waker_test(news_before_falling_asleep_keep_awake),
-        waker_test(times_are_kept_on_the_engines_clock),
-        waker_test(who_is_told_before_its_time_is_woken_once),
-        waker_test(all_with_a_time_are_woken_when_the_clock_was_set_back),
-    };
-    return cmocka_run_group_tests_name("the waker", tests, NULL, NULL);
 }

@@ -1,13 +1,6 @@
 /* The trace of a simulated world says who was let in, and who was not. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "asking.h"
+#include "kit/test.h"
 #include "pawl/http.h"
 #include "pawl/testing.h"
 
@@ -23,9 +16,8 @@ static int ask(pawl_http *http, pawl_scope *scope, const char *method, const cha
     return answer_of(http, scope, method, target, NULL).status;
 }
 
-static void decisions_are_in_the_trace(void **state)
+TEST(decisions_are_in_the_trace)
 {
-    (void)state;
     struct pawl_http_options options = PAWL_HTTP_OPTIONS_INIT;
     pawl_scope *scope = pawl_scope_new();
     pawl_world *world;
@@ -43,10 +35,4 @@ static void decisions_are_in_the_trace(void **state)
     pawl_http_free(http);
     pawl_world_close(world);
     pawl_scope_free(scope);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { cmocka_unit_test(decisions_are_in_the_trace) };
-    return cmocka_run_group_tests_name("trace", tests, NULL, NULL);
 }

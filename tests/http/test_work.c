@@ -12,15 +12,14 @@ enum { THREADS = 2, CROWD = 60, ANSWERERS = 8 };
 static char deferred_token[256]; /* of the newest run of "defers" */
 static pthread_mutex_t token_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static pawl_status calls(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(calls)
 {
     return pawl_call(run, "remote", "charge", NULL, params, out_result);
 }
 
-static pawl_status defers(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(defers)
 {
     const char *token;
-    (void)params;
     PAWL_TRY(pawl_deferred_token(run, "approval", &token));
     (void)pthread_mutex_lock(&token_lock);
     snprintf(deferred_token, sizeof deferred_token, "%s", token);
@@ -42,12 +41,7 @@ static int set_up(void **state)
     return 0;
 }
 
-static int tear_down(void **state)
-{
-    serving_close(*state);
-    free(*state);
-    return 0;
-}
+static const struct test_setting with_workers = { set_up, serving_tear_down, 0 };
 
 /* On a connection of its own.  The answer is the caller's to clear. */
 static void ask(const struct serving *serving, const char *target, const char *body, struct answer *answer)
@@ -81,9 +75,8 @@ static void take_member(const char *body, const char *name, char *out_text, size
 
 /* ---- Claims that wait ------------------------------------------------------------------------------------------------ */
 
-static void a_claim_is_answered_when_a_job_becomes_due(void **state)
+TEST_IN(with_workers, serving, a_claim_is_answered_when_a_job_becomes_due)
 {
-    struct serving *serving = *state;
     struct client client;
     struct answer answer = { 0 };
     client_open(&client, serving);
@@ -99,9 +92,8 @@ static void a_claim_is_answered_when_a_job_becomes_due(void **state)
     answer_clear(&answer);
 }
 
-static void a_claim_that_finds_nothing_in_its_time_is_answered_with_nothing(void **state)
+TEST_IN(with_workers, serving, a_claim_that_finds_nothing_in_its_time_is_answered_with_nothing)
 {
-    struct serving *serving = *state;
     struct answer answer = { 0 };
     ask(serving, "/api/jobs/claim", "{\"functions\":[\"charge\"],\"waitMs\":40}", &answer);
     assert_int_equal(answer.status, 200);
@@ -122,9 +114,8 @@ static size_t find_served(struct client *clients, size_t count)
     return 0;
 }
 
-static void a_crowd_of_claims_holds_no_thread_and_one_of_them_gets_the_job(void **state)
+TEST_IN(with_workers, serving, a_crowd_of_claims_holds_no_thread_and_one_of_them_gets_the_job)
 {
-    struct serving *serving = *state;
     struct client clients[CROWD];
     struct answer answer = { 0 };
     int threads = count_threads();
@@ -151,9 +142,8 @@ static void a_crowd_of_claims_holds_no_thread_and_one_of_them_gets_the_job(void 
 }
 
 /* A worker that was killed while it waited takes no job with it. */
-static void a_client_that_went_away_gets_no_job(void **state)
+TEST_IN(with_workers, serving, a_client_that_went_away_gets_no_job)
 {
-    struct serving *serving = *state;
     struct client gone, client;
     struct answer answer = { 0 };
     for (int i = 0; i < 5; i++) {
@@ -209,9 +199,8 @@ static void *work(void *user)
     return NULL;
 }
 
-static void many_workers_carry_out_every_job_once(void **state)
+TEST_IN(with_workers, serving, many_workers_carry_out_every_job_once)
 {
-    struct serving *serving = *state;
     struct worker workers[WORKERS];
     _Atomic int left = JOBS;
     int completed = 0;
@@ -278,9 +267,8 @@ static int answer_at_once(const struct serving *serving, const char *target, int
     return winner;
 }
 
-static void of_many_answers_to_one_job_one_counts(void **state)
+TEST_IN(with_workers, serving, of_many_answers_to_one_job_one_counts)
 {
-    struct serving *serving = *state;
     struct answer answer = { 0 };
     char token[256], target[300], output[64];
     assert_int_equal(ask_once(serving, "/api/workflows/calls/instances", "{\"id\":\"c\"}"), 200);
@@ -295,9 +283,8 @@ static void of_many_answers_to_one_job_one_counts(void **state)
 }
 
 /* The first worker's lease is over, and a second one has the job: what the first knows is of no use. */
-static void a_worker_whose_lease_is_over_cannot_speak_for_the_next(void **state)
+TEST_IN(with_workers, serving, a_worker_whose_lease_is_over_cannot_speak_for_the_next)
 {
-    struct serving *serving = *state;
     struct answer answer = { 0 };
     char first[256], second[256], forged[300], target[340];
     assert_int_equal(ask_once(serving, "/api/workflows/calls/instances", "{\"id\":\"forged\"}"), 200);
@@ -332,9 +319,8 @@ static void await_token(struct serving *serving, const char *id, char out_token[
 }
 
 /* One that comes when the run is over already is told that there is none such: 404. */
-static void of_many_answers_to_one_deferred_one_counts(void **state)
+TEST_IN(with_workers, serving, of_many_answers_to_one_deferred_one_counts)
 {
-    struct serving *serving = *state;
     struct answer answer = { 0 };
     char token[256], target[300], output[64];
     assert_int_equal(ask_once(serving, "/api/workflows/defers/instances", "{\"id\":\"d\"}"), 200);
@@ -349,9 +335,8 @@ static void of_many_answers_to_one_deferred_one_counts(void **state)
 
 /* ---- Secrets ----------------------------------------------------------------------------------------------------------- */
 
-static void a_stream_does_not_show_the_secret_of_a_deferred(void **state)
+TEST_IN(with_workers, serving, a_stream_does_not_show_the_secret_of_a_deferred)
 {
-    struct serving *serving = *state;
     struct client client;
     struct answer answer = { 0 };
     char token[256], target[300];
@@ -376,9 +361,8 @@ static void a_stream_does_not_show_the_secret_of_a_deferred(void **state)
 
 #define EXECUTE "/api/workflows/gated/execute"
 
-static void calls_with_one_key_wait_for_one_run(void **state)
+TEST_IN(with_workers, serving, calls_with_one_key_wait_for_one_run)
 {
-    struct serving *serving = *state;
     struct client first, second;
     struct answer one = { 0 }, other = { 0 };
     client_open(&first, serving);
@@ -405,9 +389,8 @@ static void calls_with_one_key_wait_for_one_run(void **state)
     answer_clear(&other);
 }
 
-static void a_drain_ends_the_wait_for_an_execution(void **state)
+TEST_IN(with_workers, serving, a_drain_ends_the_wait_for_an_execution)
 {
-    struct serving *serving = *state;
     struct client client;
     struct answer answer = { 0 };
     client_open(&client, serving);
@@ -420,24 +403,4 @@ static void a_drain_ends_the_wait_for_an_execution(void **state)
     gate_open(&serving->gate);
     client_close(&client);
     answer_clear(&answer);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_claim_is_answered_when_a_job_becomes_due),
-        TEST(a_claim_that_finds_nothing_in_its_time_is_answered_with_nothing),
-        TEST(a_crowd_of_claims_holds_no_thread_and_one_of_them_gets_the_job),
-        TEST(a_worker_whose_lease_is_over_cannot_speak_for_the_next),
-        TEST(a_client_that_went_away_gets_no_job),
-        TEST(many_workers_carry_out_every_job_once),
-        TEST(of_many_answers_to_one_job_one_counts),
-        TEST(of_many_answers_to_one_deferred_one_counts),
-        TEST(a_stream_does_not_show_the_secret_of_a_deferred),
-        TEST(calls_with_one_key_wait_for_one_run),
-        TEST(a_drain_ends_the_wait_for_an_execution),
-    };
-    return cmocka_run_group_tests_name("workers and waits", tests, NULL, NULL);
 }

@@ -1,23 +1,10 @@
 /* contract_world.c - see contract_world.h. */
 #include "contract_world.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "engine/engine.h"
 #include "value/value.h"
 
-enum { CONTRACT_TESTS_MAX = 64 };
-
 /* ---- Opening and closing --------------------------------------------------------------------------------------- */
-
-/* Where a group of tests runs. */
-struct setting {
-    const char *name;
-    enum test_store store;
-    bool replays;
-};
 
 static void open_world(struct contract *contract, struct pawl_limits limits, uint64_t seed, int64_t start_ms)
 {
@@ -31,28 +18,23 @@ static void open_world(struct contract *contract, struct pawl_limits limits, uin
     contract->engine = pawl_world_engine(contract->world);
 }
 
-int contract_set_up(void **state)
+static int set_up(void **state)
 {
     struct contract *contract = calloc(1, sizeof *contract);
     assert_non_null(contract);
-    const struct setting *setting = *state;
-    contract->in_file = setting->store != STORE_IN_MEMORY;
-    contract->replays = setting->replays;
+    const struct test_place *place = *state;
+    contract->in_file = place->store != STORE_IN_MEMORY;
+    contract->replays = place->replays;
     contract->scope = pawl_scope_new();
     assert_non_null(contract->scope);
-    store_place_make(&contract->place, setting->store);
+    store_place_make(&contract->place, place->store);
     contract->url = contract->place.url;
     open_world(contract, (struct pawl_limits){ .steps_max = 0 }, 1, 0);
     *state = contract;
     return 0;
 }
 
-int contract_set_up_for_passes(void **state)
-{
-    return contract_set_up(state);
-}
-
-int contract_tear_down(void **state)
+static int tear_down(void **state)
 {
     struct contract *contract = *state;
     pawl_world_close(contract->world);
@@ -62,31 +44,8 @@ int contract_tear_down(void **state)
     return 0;
 }
 
-static int run_group(const char *name, const struct CMUnitTest *tests, size_t count, struct setting *setting)
-{
-    struct CMUnitTest chosen[CONTRACT_TESTS_MAX];
-    size_t chosen_count = 0;
-    char group[96];
-    snprintf(group, sizeof group, "%s, %s", name, setting->name);
-    for (size_t i = 0; i < count && chosen_count < CONTRACT_TESTS_MAX; i++) {
-        if (tests[i].setup_func == contract_set_up_for_passes && setting->replays)
-            continue;
-        chosen[chosen_count] = tests[i];
-        chosen[chosen_count++].initial_state = setting;
-    }
-    return _cmocka_run_group_tests(group, chosen, chosen_count, NULL, NULL);
-}
-
-int contract_run_tests(const char *name, struct CMUnitTest *tests, size_t count)
-{
-    struct setting replayed = { "replayed", STORE_IN_FILE, true };
-    int failed = run_group(name, tests, count, &replayed);
-    for (size_t i = 0; i < store_count(); i++) {
-        struct setting setting = { store_name((enum test_store)i), (enum test_store)i, false };
-        failed += run_group(name, tests, count, &setting);
-    }
-    return failed;
-}
+const struct test_setting contract_setting = { set_up, tear_down, ON_EVERY_STORE | REPLAYED };
+const struct test_setting contract_of_passes = { set_up, tear_down, ON_EVERY_STORE };
 
 /* ---- Preparing ------------------------------------------------------------------------------------------------- */
 
@@ -99,7 +58,7 @@ void contract_open_with(struct contract *contract, struct pawl_limits limits, ui
 }
 
 /* "w" as it is deployed now. */
-static pawl_status run_deployed(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_deployed)
 {
     struct contract *contract = pawl_run_user(run);
     contract->passes++;

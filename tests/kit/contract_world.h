@@ -7,15 +7,8 @@
 #ifndef TESTS_CONTRACT_WORLD_H
 #define TESTS_CONTRACT_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "pawl/testing.h"
-#include "stores.h"
+#include "test.h"
 
 #define CONTRACT_START_MS INT64_C(1767225600000) /* 2026-01-01T00:00:00.000Z */
 #define SECOND_MS INT64_C(1000)
@@ -43,7 +36,9 @@ struct contract {
     const char *text;
 };
 
-/* A test that runs in all of them; see contract_run_tests(). */
+/* TEST_OF(contract, ...) runs on every store and replayed.  TEST_IN(contract_of_passes, contract, ...) sees how often the
+ * workflow function is called, so it is not replayed. */
+extern const struct test_setting contract_setting, contract_of_passes;
 #define CONTRACT_TEST(function)                                                                                        \
     {                                                                                                                  \
 #function, function, contract_set_up, contract_tear_down, NULL                                                 \

@@ -180,6 +180,16 @@ void running_open_moved(struct running *running, const char *path)
     open_with(running, path, (struct pawl_clock){ .monotonic_ms = moved_ms, .user = running });
 }
 
+int64_t running_stopped_ms(void *running)
+{
+    return START_MS + atomic_load(&((struct running *)running)->skew_ms);
+}
+
+void running_advance_ms(struct running *running, int64_t ms)
+{
+    atomic_fetch_add(&running->skew_ms, ms);
+}
+
 void running_open(struct running *running, bool in_file)
 {
     char path[64] = "";
@@ -230,9 +240,15 @@ void runner_look_no_more(pawl_runner *runner)
 
 void running_create(struct running *running, const char *workflow, const char *id)
 {
+    running_create_with(running, workflow, id, NULL);
+}
+
+void running_create_with(struct running *running, const char *workflow, const char *id, const char *params_json)
+{
     struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
     struct pawl_instance instance;
     options.id = id;
+    options.params_json = params_json;
     assert_ok(pawl_create(running->engine, running->scope, workflow, &options, &instance, &running->error),
               running->error);
 }
@@ -267,10 +283,21 @@ const struct pawl_step_record *running_step(struct running *running, const char 
     return NULL;
 }
 
-void running_send(struct running *running, const char *workflow, const char *id, const char *type)
+int running_lines(struct running *running, const char *workflow, const char *id, const char *words)
+{
+    struct pawl_history history = running_history(running, workflow, id, 0);
+    int count = 0;
+    for (size_t i = 0; i < history.log_count; i++)
+        count += !history.logs[i].is_replay && strstr(history.logs[i].message, words) != NULL;
+    return count;
+}
+
+void running_send(struct running *running, const char *workflow, const char *id, const char *type,
+                  const char *payload_json)
 {
     struct pawl_send_event_options options = PAWL_SEND_EVENT_OPTIONS_INIT;
     options.type = type;
+    options.payload_json = payload_json;
     assert_ok(pawl_send_event(running->engine, NULL, workflow, id, &options, NULL, &running->error), running->error);
 }
 

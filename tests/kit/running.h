@@ -3,23 +3,12 @@
 #ifndef TESTS_RUNNING_H
 #define TESTS_RUNNING_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include <cmocka.h>
-
 #include "pawl/pawl.h"
-#include "stores.h"
+#include "test.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define RUNNING_SLOWLY 1
@@ -74,9 +63,10 @@ int gate_entered(struct gate *gate);
 
 struct running {
     pawl_engine *engine;
-    pawl_runner *runner;
+    pawl_runner *runner, *other; /* NULL: none */
     pawl_scope *scope;
     struct pawl_error error;
+    struct store_place place;
     char path[64];           /* name of the database; "" when it is in memory */
     _Atomic int64_t skew_ms; /* for tests that open it with a clock of their own */
 };
@@ -94,6 +84,10 @@ void running_open(struct running *running, bool in_file);
 void running_open_path(struct running *running, const char *path);
 /* The same with a monotonic clock that skew_ms moves; wall time is the system's. */
 void running_open_moved(struct running *running, const char *path);
+/* For engines that the test opens itself: a clock that shows START_MS and skew_ms, and stands still. */
+#define START_MS INT64_C(1700000000000)
+int64_t running_stopped_ms(void *running);
+void running_advance_ms(struct running *running, int64_t ms);
 void running_close(struct running *running); /* stops the runner, closes all, removes the database */
 
 void running_register(struct running *running, const char *name, pawl_workflow_fn *run, void *user);
@@ -104,11 +98,15 @@ void running_stop(struct running *running); /* and closes the runner */
 void runner_look_no_more(pawl_runner *runner);
 
 void running_create(struct running *running, const char *workflow, const char *id);
+void running_create_with(struct running *running, const char *workflow, const char *id, const char *params_json);
 struct pawl_instance running_get(struct running *running, const char *workflow, const char *id);
 struct pawl_history running_history(struct running *running, const char *workflow, const char *id, int64_t run_number);
 const struct pawl_step_record *running_step(struct running *running, const char *workflow, const char *id,
                                             const char *step); /* NULL: none */
-void running_send(struct running *running, const char *workflow, const char *id, const char *type);
+/* How many lines of the current run's log say that, for the first time. */
+int running_lines(struct running *running, const char *workflow, const char *id, const char *words);
+void running_send(struct running *running, const char *workflow, const char *id, const char *type,
+                  const char *payload_json);
 
 /* Waits until the instance has the status; fails the test when it does not come. */
 struct pawl_instance running_await(struct running *running, const char *workflow, const char *id,

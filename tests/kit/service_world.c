@@ -1,9 +1,6 @@
 /* service_world.c - see service_world.h. */
 #include "service_world.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 #include "service/service.h"
 
 static int64_t world_now(void *user)
@@ -17,7 +14,7 @@ static int64_t world_monotonic(void *user)
     return ((struct world *)user)->now_ms;
 }
 
-int world_set_up(void **state)
+static int set_up(void **state)
 {
     static const char *const tags[] = { "shop", "money" };
     const struct pawl_definition order = { .struct_size = sizeof order, .name = "order" };
@@ -27,7 +24,7 @@ int world_set_up(void **state)
     struct world *world = calloc(1, sizeof *world);
     assert_non_null(world);
     world->now_ms = WORLD_START_MS;
-    store_place_make(&world->place, *(const enum test_store *)*state);
+    store_place_make(&world->place, ((const struct test_place *)*state)->store);
     struct pawl_options options = PAWL_OPTIONS_INIT;
     options.store_url = world->place.url;
     options.clock = (struct pawl_clock){ .now_ms = world_now, .user = world, .monotonic_ms = world_monotonic };
@@ -40,7 +37,7 @@ int world_set_up(void **state)
     return 0;
 }
 
-int world_tear_down(void **state)
+static int tear_down(void **state)
 {
     struct world *world = *state;
     if (world->true_ops != NULL)
@@ -54,19 +51,7 @@ int world_tear_down(void **state)
     return 0;
 }
 
-int world_run(const char *name, struct CMUnitTest *tests, size_t count)
-{
-    enum test_store stores[] = { STORE_IN_MEMORY, STORE_IN_FILE, STORE_IN_POSTGRES };
-    int failed = 0;
-    for (size_t s = 0; s < store_count(); s++) {
-        char group[64];
-        snprintf(group, sizeof group, "%s %s", name, store_name(stores[s]));
-        for (size_t i = 0; i < count; i++)
-            tests[i].initial_state = &stores[s];
-        failed += _cmocka_run_group_tests(group, tests, count, NULL, NULL);
-    }
-    return failed;
-}
+const struct test_setting world_setting = { set_up, tear_down, ON_EVERY_STORE };
 
 void assert_refused(struct world *world, pawl_status status, pawl_status expected, ...)
 {

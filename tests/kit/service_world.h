@@ -3,16 +3,9 @@
 #ifndef TESTS_SERVICE_WORLD_H
 #define TESTS_SERVICE_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "engine/engine.h"
 #include "pawl/service.h"
-#include "stores.h"
+#include "test.h"
 
 #define WORLD_START_MS INT64_C(1700000000000)
 enum { WORLD_CLAIMS_MAX = 8, WORLD_OWNER = 77, WORLD_LEASE_MS = 5000 };
@@ -43,12 +36,8 @@ struct world {
     int meddle_count; /* how many more times */
 };
 
-/* cmocka's fixtures.  The initial state is an enum test_store.  The workflows "order" and "other" are registered. */
-int world_set_up(void **state);
-int world_tear_down(void **state);
-
-/* Runs the tests on every store. */
-int world_run(const char *name, struct CMUnitTest *tests, size_t count);
+/* Every store; the workflows "order" and "other" are registered. */
+extern const struct test_setting world_setting;
 
 /* `status` with an error that says all of the words given, up to a NULL.  Clears the error for the next one. */
 void assert_refused(struct world *world, pawl_status status, pawl_status expected, ...);

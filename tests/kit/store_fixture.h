@@ -3,19 +3,11 @@
 #ifndef PAWL_TESTS_STORE_FIXTURE_H
 #define PAWL_TESTS_STORE_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "memory/store.h"
 #include "store/sqlite/sqlite.h"
-#include "stores.h"
+#include "test.h"
 
 enum {
     FIXTURE_NOW_MS = 1700000000,
@@ -42,29 +34,6 @@ static inline struct pw_text text(const char *string)
     return pw_text_of(string);
 }
 
-/* Runs every test of the list on the stores: SQLite's two, or all.  A test that needs SQL is skipped in plain memory. */
-#define ON_MEMORY(test) cmocka_unit_test_setup_teardown(test, fixture_set_up_memory, fixture_tear_down),
-#define ON_FILE(test) cmocka_unit_test_setup_teardown(test, fixture_set_up_file, fixture_tear_down),
-#define ON_POSTGRES(test) cmocka_unit_test_setup_teardown(test, fixture_set_up_postgres, fixture_tear_down),
-#define ON_PLAIN(test) cmocka_unit_test_setup_teardown(test, fixture_set_up_plain, fixture_tear_down),
-#define RUN_ON_STORES(LIST, count, has_plain)                                                                          \
-    int main(void)                                                                                                     \
-    {                                                                                                                  \
-        const struct CMUnitTest in_memory[] = { LIST(ON_MEMORY) };                                                     \
-        const struct CMUnitTest in_file[] = { LIST(ON_FILE) };                                                         \
-        const struct CMUnitTest in_postgres[] = { LIST(ON_POSTGRES) };                                                 \
-        const struct CMUnitTest in_plain[] = { LIST(ON_PLAIN) };                                                       \
-        int failed = cmocka_run_group_tests_name("in memory", in_memory, NULL, NULL);                                  \
-        failed += cmocka_run_group_tests_name("in a file", in_file, NULL, NULL);                                       \
-        if ((count) > STORE_IN_POSTGRES)                                                                               \
-            failed += cmocka_run_group_tests_name("in PostgreSQL", in_postgres, NULL, NULL);                           \
-        if (has_plain)                                                                                                 \
-            failed += cmocka_run_group_tests_name("in plain memory", in_plain, NULL, NULL);                            \
-        return failed;                                                                                                 \
-    }
-#define RUN_ON_BOTH_STORES(LIST) RUN_ON_STORES(LIST, STORE_IN_POSTGRES, false)
-#define RUN_ON_ALL_STORES(LIST) RUN_ON_STORES(LIST, store_count(), true)
-
 #define assert_text(actual, expected) assert_true(pw_text_equal((actual), pw_text_of(expected)))
 
 static inline int64_t fixture_now(void *user)
@@ -85,41 +54,18 @@ static inline struct pw_store *fixture_open_store(struct fixture *fixture)
     return store;
 }
 
-static inline int fixture_set_up(void **state, enum test_store store)
+static inline int fixture_set_up(void **state)
 {
+    const struct test_place *place = *state;
     struct fixture *fixture = calloc(1, sizeof *fixture);
     assert_non_null(fixture);
     fixture->now_ms = FIXTURE_NOW_MS;
-    store_place_make(&fixture->place, store);
+    store_place_make(&fixture->place, place->store);
     fixture->directory = fixture->place.folder;
     (void)snprintf(fixture->url, sizeof fixture->url, "%s", fixture->place.url);
-    fixture->store = fixture_open_store(fixture);
-    *state = fixture;
-    return 0;
-}
-
-static inline int fixture_set_up_memory(void **state)
-{
-    return fixture_set_up(state, STORE_IN_MEMORY);
-}
-
-static inline int fixture_set_up_file(void **state)
-{
-    return fixture_set_up(state, STORE_IN_FILE);
-}
-
-static inline int fixture_set_up_postgres(void **state)
-{
-    return fixture_set_up(state, STORE_IN_POSTGRES);
-}
-
-static inline int fixture_set_up_plain(void **state)
-{
-    struct fixture *fixture = calloc(1, sizeof *fixture);
-    assert_non_null(fixture);
-    fixture->now_ms = FIXTURE_NOW_MS;
-    fixture->place.store = STORE_PLAIN;
-    fixture->store = memory_store_new((struct pawl_clock){ .now_ms = fixture_now, .user = fixture });
+    fixture->store = place->store == STORE_PLAIN
+                         ? memory_store_new((struct pawl_clock){ .now_ms = fixture_now, .user = fixture })
+                         : fixture_open_store(fixture);
     assert_non_null(fixture->store);
     *state = fixture;
     return 0;
@@ -144,6 +90,43 @@ static inline int fixture_tear_down(void **state)
         store_place_remove(&fixture->place);
     free(fixture);
     return 0;
+}
+
+/* TEST_OF(fixture, ...) runs on all stores; what needs SQL is skipped in plain memory. */
+#define FIXTURE_ON(where)                                                                                              \
+    {                                                                                                                  \
+        fixture_set_up, fixture_tear_down, where                                                                       \
+    }
+static const struct test_setting fixture_setting = FIXTURE_ON(ON_MEMORY | ON_FILE | ON_POSTGRES | ON_PLAIN);
+static const struct test_setting on_memory = FIXTURE_ON(ON_MEMORY);
+static const struct test_setting on_file = FIXTURE_ON(ON_FILE);
+static const struct test_setting on_postgres = FIXTURE_ON(ON_POSTGRES);
+static const struct test_setting on_sqlite = FIXTURE_ON(ON_MEMORY | ON_FILE);
+static const struct test_setting on_databases = FIXTURE_ON(ON_FILE | ON_POSTGRES);
+static const struct test_setting on_engines = FIXTURE_ON(ON_MEMORY | ON_FILE | ON_POSTGRES);
+
+static inline void close_store(struct fixture *fixture)
+{
+    fixture->store->ops->close(fixture->store);
+    fixture->store = NULL;
+}
+
+/* By another URL, as an engine would; it is closed again. */
+static inline pawl_status try_open(struct fixture *fixture, const char *url)
+{
+    struct pw_store *store = NULL;
+    struct pawl_clock clock = { .now_ms = fixture_now, .user = fixture };
+    fixture->error.text[0] = '\0';
+    pawl_status status = pw_store_open(url, clock, &store, &fixture->error);
+    if (status == PAWL_OK)
+        store->ops->close(store);
+    return status;
+}
+
+static inline void assert_says(const struct fixture *fixture, const char *part)
+{
+    if (strstr(fixture->error.text, part) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", fixture->error.text, part);
 }
 
 /* ---- Units --------------------------------------------------------------------------------------------------- */
@@ -392,6 +375,71 @@ static inline pawl_status try_fence(struct fixture *fixture, struct pw_fence at)
     pawl_status status = unit->status;
     fixture_clear_units(fixture);
     return status;
+}
+
+/* ---- Instances that others have made ------------------------------------------------------------------------------- */
+
+struct linked {
+    struct pw_fence at;
+    char id[24];
+};
+
+/* One that nobody has taken yet, of that run of the parent. */
+static inline struct linked create_linked(struct fixture *fixture, struct pw_fence parent, const char *workflow,
+                                          enum pw_relation relation)
+{
+    struct linked child;
+    struct pw_op_create *op;
+    int number = 0;
+    do { /* the first id that is new */
+        (void)snprintf(child.id, sizeof child.id, "n%d", number++);
+        op = add_create(fixture_unit(fixture), workflow, child.id);
+        op->link = (struct pw_link){ parent.instance, parent.run, relation };
+        op->skip_existing = true;
+        fixture_apply(fixture);
+        assert_int_equal(fixture->units[0].status, PAWL_OK);
+        assert_int_equal(op->link.parent, parent.instance);
+        child.at = op->created ? op->fence : (struct pw_fence){ 0, 0, 0 };
+        fixture_clear_units(fixture);
+    } while (child.at.instance == 0);
+    return child;
+}
+
+/* What the end of a run does to those that a run has made: another instance ends in the unit, and reaches them. */
+static inline struct pw_reach *add_reach(struct fixture *fixture, struct pw_unit *unit, struct pw_fence parent,
+                                         enum pw_demand demand)
+{
+    struct pw_unit making, *units[] = { &making };
+    char id[24];
+    struct pw_op_create *create;
+    struct pw_fence spare = { 0, 0, 0 };
+    for (int number = 0; spare.instance == 0; number++) {
+        (void)snprintf(id, sizeof id, "spare%d", number);
+        pw_unit_init(&making);
+        create = add_create(&making, "spare", id);
+        create->skip_existing = true;
+        assert_int_equal(fixture->store->ops->apply(fixture->store, units, 1, &fixture->error), PAWL_OK);
+        if (create->created)
+            spare = create->fence;
+        pw_unit_clear(&making);
+    }
+    struct pw_op_finish *finish = add_finish(unit, spare, PW_OUTCOME_COMPLETE);
+    finish->reach = (struct pw_reach){ .parent = parent.instance, .run = parent.run, .demand = demand };
+    return &finish->reach;
+}
+
+/* As by PW_OP_END, just now; started 0: it never was. */
+static inline void assert_ended(struct fixture *fixture, struct pw_fence at, int64_t started_at_ms)
+{
+    struct pw_instance row = read_key(fixture, at.instance);
+    assert_int_equal(row.outcome, PW_OUTCOME_TERMINATED);
+    assert_false(row.has_task);
+    assert_null(row.output.data);
+    assert_null(row.error_name.data);
+    assert_null(row.error_message.data);
+    assert_int_equal(row.started_at_ms, started_at_ms);
+    assert_int_equal(row.completed_at_ms, fixture->now_ms);
+    assert_int_equal(row.updated_at_ms, fixture->now_ms);
 }
 
 #endif

@@ -1,8 +1,6 @@
 /* sweeping.c - see sweeping.h. */
 #include "sweeping.h"
 
-#include <string.h>
-
 /* ---- Workflows ------------------------------------------------------------------------------------------------------------ */
 
 pawl_status sweeping_plain(pawl_step *step, const pawl_value *input, pawl_value **out_result)
@@ -23,10 +21,9 @@ pawl_status sweeping_leaf(pawl_run *run, const pawl_value *params, pawl_value **
     return pawl_do(run, "grow", NULL, sweeping_plain, params, out_result);
 }
 
-static pawl_status count_calls(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(count_calls)
 {
     struct sweeping *sweeping = pawl_step_user(step);
-    (void)input;
     return pawl_result(step, out_result, "i", ++sweeping->count);
 }
 
@@ -57,7 +54,7 @@ static pawl_status prepare_world(pawl_world *world, void *user, struct pawl_erro
     return pawl_world_sql(world, "CREATE TABLE paid (id TEXT PRIMARY KEY)", error);
 }
 
-int sweeping_set_up(void **state)
+static int set_up(void **state)
 {
     static struct sweeping sweeping;
     memset(&sweeping, 0, sizeof sweeping);
@@ -70,12 +67,14 @@ int sweeping_set_up(void **state)
     return sweeping.scope != NULL ? 0 : -1;
 }
 
-int sweeping_tear_down(void **state)
+static int tear_down(void **state)
 {
     struct sweeping *sweeping = *state;
     pawl_scope_free(sweeping->scope);
     return 0;
 }
+
+const struct test_setting sweeping_setting = { .set_up = set_up, .tear_down = tear_down };
 
 void sweeping_add(struct sweeping *sweeping, const char *name, pawl_workflow_fn *run)
 {

@@ -2,14 +2,8 @@
 #ifndef TESTS_SWEEPING_H
 #define TESTS_SWEEPING_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "pawl/testing.h"
+#include "test.h"
 
 struct sweeping {
     struct pawl_sweep_options options;
@@ -23,9 +17,7 @@ struct sweeping {
     char told[8192]; /* for who is told what is played */
 };
 
-#define SWEEP_TEST(function) cmocka_unit_test_setup_teardown(function, sweeping_set_up, sweeping_tear_down)
-int sweeping_set_up(void **state);
-int sweeping_tear_down(void **state);
+extern const struct test_setting sweeping_setting;
 
 /* The first one is the one that is run. */
 void sweeping_add(struct sweeping *sweeping, const char *name, pawl_workflow_fn *run);

@@ -49,6 +49,8 @@ int kit_tear_down(void **state)
     return left;
 }
 
+const struct test_setting kit_setting = { .set_up = kit_set_up, .tear_down = kit_tear_down };
+
 /* ---- Processes --------------------------------------------------------------------------------------------------- */
 
 struct beginning {

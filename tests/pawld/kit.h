@@ -40,7 +40,7 @@ struct kit {
 
 int kit_set_up(void **state);
 int kit_tear_down(void **state); /* kills what still runs */
-#define KIT_TEST(name) cmocka_unit_test_setup_teardown(name, kit_set_up, kit_tear_down)
+extern const struct test_setting kit_setting;
 
 /* ---- Processes --------------------------------------------------------------------------------------------------- */
 

@@ -19,9 +19,8 @@ static void begin_stuck(struct kit *kit, const struct pawld *pawld, const char *
     create(kit, pawld, "stuck", id, "{\"gate\": \"gate\"}");
 }
 
-static void code_that_blocks_is_named_in_the_log_and_other_runs_go_on(void **state)
+TEST_OF(kit, code_that_blocks_is_named_in_the_log_and_other_runs_go_on)
 {
-    struct kit *kit = *state;
     write_file("config.json", "{\"limits\": {\"codeMs\": 200}, \"log\": \"json\"}");
     struct pawld *pawld = PAWLD_SERVE(kit, "--config", "config.json", "--workers", "1", STUCK);
     begin_stuck(kit, pawld, "one");
@@ -42,9 +41,8 @@ static void code_that_blocks_is_named_in_the_log_and_other_runs_go_on(void **sta
     await_status(kit, pawld, "stuck", "one", "complete");
 }
 
-static void at_its_limit_it_is_not_ready_and_recovers_by_itself(void **state)
+TEST_OF(kit, at_its_limit_it_is_not_ready_and_recovers_by_itself)
 {
-    struct kit *kit = *state;
     write_file("config.json", "{\"limits\": {\"codeMs\": 200, \"blockedThreads\": 2}}");
     struct pawld *pawld = PAWLD_SERVE(kit, "--config", "config.json", "--workers", "2", STUCK);
     begin_stuck(kit, pawld, "one");
@@ -61,9 +59,8 @@ static void at_its_limit_it_is_not_ready_and_recovers_by_itself(void **state)
     pawld_await(pawld, "runs are taken again");
 }
 
-static void a_drain_ends_although_code_blocks(void **state)
+TEST_OF(kit, a_drain_ends_although_code_blocks)
 {
-    struct kit *kit = *state;
     write_file("config.json", "{\"limits\": {\"codeMs\": 200}}");
     struct pawld *pawld = PAWLD_SERVE(kit, "--config", "config.json", "--drain-ms", "500", STUCK);
     begin_stuck(kit, pawld, "one");
@@ -76,14 +73,4 @@ static void a_drain_ends_although_code_blocks(void **state)
     write_file("gate", "");
     pawld = PAWLD_SERVE(kit, STUCK);
     await_status(kit, pawld, "stuck", "one", "complete");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        KIT_TEST(code_that_blocks_is_named_in_the_log_and_other_runs_go_on),
-        KIT_TEST(at_its_limit_it_is_not_ready_and_recovers_by_itself),
-        KIT_TEST(a_drain_ends_although_code_blocks),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

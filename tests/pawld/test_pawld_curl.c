@@ -105,7 +105,7 @@ static void check_all(const struct pawld *pawld, const struct line *lines, size_
 
 /* ---- What goes well -------------------------------------------------------------------------------------------------- */
 
-static void every_route_answers(void **state)
+TEST_OF(kit, every_route_answers)
 {
     static const struct line lines[] = {
         { "$api/workflows", 200, NULL, "application/json" },
@@ -165,13 +165,13 @@ static void every_route_answers(void **state)
         { "$api/openapi.json", 200, NULL, NULL },
         { "$api/metrics", 200, NULL, "text/plain" },
     };
-    struct pawld *pawld = PAWLD_SERVE(*state, "--allow-tick", GATES, CALLS);
+    struct pawld *pawld = PAWLD_SERVE(kit, "--allow-tick", GATES, CALLS);
     check_all(pawld, lines, LENGTH(lines));
 }
 
 /* ---- What is refused ------------------------------------------------------------------------------------------------- */
 
-static void what_is_wrong_with_a_request_is_told(void **state)
+TEST_OF(kit, what_is_wrong_with_a_request_is_told)
 {
     static const struct line lines[] = {
         { ECHO " --json '{'", 400, "INVALID_JSON", NULL },
@@ -199,7 +199,7 @@ static void what_is_wrong_with_a_request_is_told(void **state)
         { ECHO " --json @payload", 413, "PAYLOAD_TOO_LARGE", NULL },
         { "$api/workflows -H @header", 431, "HEADERS_TOO_LARGE", NULL },
     };
-    struct pawld *pawld = PAWLD_SERVE(*state, GATES);
+    struct pawld *pawld = PAWLD_SERVE(kit, GATES);
     assert_int_equal(system("head -c 5000000 /dev/zero | tr '\\0' ' ' >large"), 0);
     assert_int_equal(
         system("(printf '{\"params\":\"'; tr '\\0' x </dev/zero | head -c 1100000; printf '\"}') >payload"), 0);
@@ -208,7 +208,7 @@ static void what_is_wrong_with_a_request_is_told(void **state)
     check_all(pawld, lines, LENGTH(lines));
 }
 
-static void what_does_not_fit_an_instance_is_told(void **state)
+TEST_OF(kit, what_does_not_fit_an_instance_is_told)
 {
     static const struct line lines[] = {
         { NAP " --json '{\"id\":\"n\"}'", 200, NULL, NULL },
@@ -223,11 +223,11 @@ static void what_does_not_fit_an_instance_is_told(void **state)
         { "-X POST " NAP "/n/terminate", 409, "INSTANCE_TERMINAL", NULL },
         { NAP "/n/events --json '{\"type\":\"go\"}'", 409, "INSTANCE_TERMINAL", NULL },
     };
-    struct pawld *pawld = PAWLD_SERVE(*state, GATES);
+    struct pawld *pawld = PAWLD_SERVE(kit, GATES);
     check_all(pawld, lines, LENGTH(lines));
 }
 
-static void what_was_answered_before_is_told(void **state)
+TEST_OF(kit, what_was_answered_before_is_told)
 {
     static const struct line lines[] = {
         { CALL " --json '{\"id\":\"c\",\"params\":{\"function\":\"charge\"}}'", 200, NULL, NULL },
@@ -243,7 +243,7 @@ static void what_was_answered_before_is_told(void **state)
         { DEFERRED "/succeed --json '{\"result\":null}'", 409, "DEFERRED_COMPLETED", NULL },
         { DEFERRED "/fail --json '{\"name\":\"E\"}'", 409, "DEFERRED_COMPLETED", NULL },
     };
-    struct pawld *pawld = PAWLD_SERVE(*state, CALLS);
+    struct pawld *pawld = PAWLD_SERVE(kit, CALLS);
     check_all(pawld, lines, LENGTH(lines));
 }
 
@@ -259,7 +259,7 @@ static void make_token(const char *name, const char *scopes)
     assert_int_equal(system(command), 0);
 }
 
-static void D2_who_may_not_is_told_why(void **state)
+TEST_OF(kit, D2_who_may_not_is_told_why)
 {
     static const struct line lines[] = {
         { "$api/health", 200, NULL, NULL },
@@ -277,18 +277,18 @@ static void D2_who_may_not_is_told_why(void **state)
     };
     make_token("reader", "read");
     make_token("writer", "create");
-    struct pawld *pawld = PAWLD_SERVE(*state, "--tokens", "tokens", GATES);
+    struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", GATES);
     check_all(pawld, lines, LENGTH(lines));
 }
 
-static void who_asks_too_often_is_told_when_to_go_on(void **state)
+TEST_OF(kit, who_asks_too_often_is_told_when_to_go_on)
 {
     static const struct line lines[] = {
         { BEARER("reader") "$api/workflows", 200, NULL, NULL },
         { BEARER("reader") "$api/workflows", 429, "RATE_LIMITED", "Retry-After: " },
     };
     make_token("reader", "read");
-    struct pawld *pawld = PAWLD_SERVE(*state, "--tokens", "tokens", "--rate-limit", "0.01", GATES);
+    struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", "--rate-limit", "0.01", GATES);
     check_all(pawld, lines, LENGTH(lines));
 }
 
@@ -315,14 +315,14 @@ static FILE *begin_curl(const struct pawld *pawld, const char *arguments)
     return pipe;
 }
 
-static void one_stream_too_many_is_refused_until_another_ends(void **state)
+TEST_OF(kit, one_stream_too_many_is_refused_until_another_ends)
 {
     static const struct line make = { NAP " --json '{\"id\":\"n\"}'", 200, NULL, NULL };
     static const struct line refused = { NAP "/n/stream", 503, "TOO_MANY_STREAMS", "Retry-After: " };
     static const struct line go = { NAP "/n/events --json '{\"type\":\"go\"}'", 200, NULL, NULL };
     static const struct line again = { NAP "/n/stream", 200, NULL, NULL };
     write_file("c.json", "{\"limits\": {\"streams\": 1}}");
-    struct pawld *pawld = PAWLD_SERVE(*state, "--config", "c.json", GATES);
+    struct pawld *pawld = PAWLD_SERVE(kit, "--config", "c.json", GATES);
     check(pawld, &make);
     FILE *first = begin_curl(pawld, NAP "/n/stream -o told");
     await_text("told", "event: step");
@@ -333,7 +333,7 @@ static void one_stream_too_many_is_refused_until_another_ends(void **state)
     check(pawld, &again);
 }
 
-static void unread_events_have_the_bound_of_the_configuration(void **state)
+TEST_OF(kit, unread_events_have_the_bound_of_the_configuration)
 {
     static const struct line lines[] = {
         { NAP " --json '{\"id\":\"n\"}'", 200, NULL, NULL },
@@ -343,12 +343,12 @@ static void unread_events_have_the_bound_of_the_configuration(void **state)
         { NAP "/n/events --json '{\"type\":\"b\",\"id\":\"known\"}'", 200, NULL, NULL },
     };
     write_file("c.json", "{\"limits\": {\"unreadEvents\": 2}}");
-    struct pawld *pawld = PAWLD_SERVE(*state, "--config", "c.json", GATES);
+    struct pawld *pawld = PAWLD_SERVE(kit, "--config", "c.json", GATES);
     check_all(pawld, lines, LENGTH(lines));
 }
 
 /* Of a mebibyte.  A body of three fits as long as it is alone; beside another one it does not. */
-static void memory_has_the_bound_of_the_configuration(void **state)
+TEST_OF(kit, memory_has_the_bound_of_the_configuration)
 {
     static const struct line fits = { ECHO " --json @large", 200, NULL, NULL };
     static const struct line refused = { ECHO " --json @large", 503, "MEMORY_EXHAUSTED", "Retry-After: 1" };
@@ -356,7 +356,7 @@ static void memory_has_the_bound_of_the_configuration(void **state)
     char command[1024];
     write_file("c.json", "{\"limits\": {\"memoryBytes\": 1048576}}");
     assert_int_equal(system("printf '{%3000000s}' '' >large && printf '{%600000s' '' >part"), 0);
-    struct pawld *pawld = PAWLD_SERVE(*state, "--config", "c.json", GATES);
+    struct pawld *pawld = PAWLD_SERVE(kit, "--config", "c.json", GATES);
     check(pawld, &fits);
     /* Its last byte comes when the file "go" is there. */
     (void)snprintf(command, sizeof command,
@@ -378,7 +378,7 @@ static void memory_has_the_bound_of_the_configuration(void **state)
 }
 
 /* Another program holds the database, and does not let go. */
-static void a_store_that_cannot_be_written_is_told_and_reads_go_on(void **state)
+TEST_OF(kit, a_store_that_cannot_be_written_is_told_and_reads_go_on)
 {
     static const struct line locked[] = {
         { ECHO " --json '{\"id\":\"a\"}'", 503, "STORE_UNAVAILABLE", "Retry-After: 1" },
@@ -388,8 +388,7 @@ static void a_store_that_cannot_be_written_is_told_and_reads_go_on(void **state)
     static const struct line make = { NAP " --json '{\"id\":\"n\"}'", 200, NULL, NULL };
     static const struct line freed = { ECHO " --json '{\"id\":\"a\",\"onConflict\":\"return\"}'", 200, NULL, NULL };
     sqlite3 *other = NULL;
-    struct pawld *pawld =
-        PAWLD_START(*state, "--store", "sqlite:held.db?busy_ms=100", "--listen", "127.0.0.1:0", GATES);
+    struct pawld *pawld = PAWLD_START(kit, "--store", "sqlite:held.db?busy_ms=100", "--listen", "127.0.0.1:0", GATES);
     pawld_await_base(pawld);
     check(pawld, &make);
     assert_int_equal(sqlite3_open("held.db", &other), SQLITE_OK);
@@ -400,14 +399,14 @@ static void a_store_that_cannot_be_written_is_told_and_reads_go_on(void **state)
     check(pawld, &freed);
 }
 
-static void a_server_whose_threads_are_blocked_is_not_ready(void **state)
+TEST_OF(kit, a_server_whose_threads_are_blocked_is_not_ready)
 {
     static struct outcome outcome;
     static const struct line make = { "$api/workflows/stuck/instances --json '{\"params\":{\"gate\":\"gate\"}}'", 200,
                                       NULL, NULL };
     static const struct line full = { "$api/health/ready", 503, "THREADS_BLOCKED", NULL };
     write_file("c.json", "{\"limits\": {\"codeMs\": 100, \"blockedThreads\": 1}}");
-    struct pawld *pawld = PAWLD_SERVE(*state, "--config", "c.json", STUCK);
+    struct pawld *pawld = PAWLD_SERVE(kit, "--config", "c.json", STUCK);
     check(pawld, &make);
     int64_t until_ms = monotonic_ms() + PATIENCE_MS;
     do
@@ -417,12 +416,12 @@ static void a_server_whose_threads_are_blocked_is_not_ready(void **state)
     write_file("gate", "");
 }
 
-static void a_server_whose_database_a_newer_pawl_has_migrated_is_not_ready(void **state)
+TEST_OF(kit, a_server_whose_database_a_newer_pawl_has_migrated_is_not_ready)
 {
     static struct outcome outcome;
     static const struct line newer = { "$api/health/ready", 503, "STORE_TOO_NEW", NULL };
     sqlite3 *other = NULL;
-    struct pawld *pawld = PAWLD_SERVE(*state, "--store", "sqlite:newer.db", GATES);
+    struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:newer.db", GATES);
     assert_int_equal(sqlite3_open("newer.db", &other), SQLITE_OK);
     (void)sqlite3_busy_timeout(other, PATIENCE_MS);
     assert_int_equal(sqlite3_exec(other, "UPDATE workflow_schema SET version = version + 1", NULL, NULL, NULL),
@@ -436,11 +435,11 @@ static void a_server_whose_database_a_newer_pawl_has_migrated_is_not_ready(void 
 }
 
 /* A request that was begun before the signal, and ended after it: of `ready`, with a body that comes through a pipe. */
-static void who_asks_a_server_that_is_about_to_stop_is_told(void **state)
+TEST_OF(kit, who_asks_a_server_that_is_about_to_stop_is_told)
 {
     static struct outcome outcome;
     static const struct line answered = { "ready, while it drains", 503, "DRAINING", NULL };
-    struct pawld *pawld = PAWLD_SERVE(*state, GATES);
+    struct pawld *pawld = PAWLD_SERVE(kit, GATES);
     assert_int_equal(mkfifo("pipe", 0600), 0);
     FILE *asking = begin_curl(pawld, "-X GET -T - -H 'Expect: 100-continue' --expect100-timeout 30 --trace-ascii trace "
                                      "-o ready.body -w '%{http_code}' $api/health/ready <pipe");
@@ -472,11 +471,10 @@ static bool was_met(const char *code, size_t size)
 }
 
 /* After the others: the rows of the guide's table of errors begin with a status. */
-static void every_code_of_the_guide_was_met_and_those_met_are_in_it(void **state)
+TEST(every_code_of_the_guide_was_met_and_those_met_are_in_it)
 {
     static char guide[TEXT_SIZE];
     size_t count = 0;
-    (void)state;
     read_text(PAWL_SOURCE_DIR "/docs/http.md", guide, sizeof guide);
     char *row = strstr(guide, "\n| 4");
     for (; row != NULL && row[1] == '|' && strchr("45", row[3]) != NULL; row = strchr(row + 1, '\n')) {
@@ -491,25 +489,4 @@ static void every_code_of_the_guide_was_met_and_those_met_are_in_it(void **state
         }
     }
     assert_int_equal(count, code_count); /* so there are no others */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        KIT_TEST(every_route_answers),
-        KIT_TEST(what_is_wrong_with_a_request_is_told),
-        KIT_TEST(what_does_not_fit_an_instance_is_told),
-        KIT_TEST(what_was_answered_before_is_told),
-        KIT_TEST(D2_who_may_not_is_told_why),
-        KIT_TEST(who_asks_too_often_is_told_when_to_go_on),
-        KIT_TEST(one_stream_too_many_is_refused_until_another_ends),
-        KIT_TEST(unread_events_have_the_bound_of_the_configuration),
-        KIT_TEST(memory_has_the_bound_of_the_configuration),
-        KIT_TEST(a_store_that_cannot_be_written_is_told_and_reads_go_on),
-        KIT_TEST(a_server_whose_threads_are_blocked_is_not_ready),
-        KIT_TEST(a_server_whose_database_a_newer_pawl_has_migrated_is_not_ready),
-        KIT_TEST(who_asks_a_server_that_is_about_to_stop_is_told),
-        cmocka_unit_test(every_code_of_the_guide_was_met_and_those_met_are_in_it),
-    };
-    return cmocka_run_group_tests_name("pawld and curl", tests, NULL, NULL);
 }

@@ -62,9 +62,8 @@ static void stop(struct pawld *pawld)
     assert_nothing_is_left();
 }
 
-static void what_does_not_compile_is_told_and_what_is_repaired_runs(void **state)
+TEST_OF(kit, what_does_not_compile_is_told_and_what_is_repaired_runs)
 {
-    struct kit *kit = *state;
     write_file("flow.c", source_of(kit, "1 +"));
     struct pawld *pawld = start_dev(kit, "flow.c");
     pawld_await(pawld, "waiting for a change");
@@ -81,9 +80,8 @@ static void what_does_not_compile_is_told_and_what_is_repaired_runs(void **state
     stop(pawld);
 }
 
-static void a_change_is_taken_up_and_runs_that_wait_go_on_in_it(void **state)
+TEST_OF(kit, a_change_is_taken_up_and_runs_that_wait_go_on_in_it)
 {
-    struct kit *kit = *state;
     write_file("flow.c", source_of(kit, "\"one\""));
     struct pawld *pawld = start_dev(kit, "./flow.c");
     await_reload(pawld, 1);
@@ -98,9 +96,8 @@ static void a_change_is_taken_up_and_runs_that_wait_go_on_in_it(void **state)
     stop(pawld);
 }
 
-static void what_runs_goes_on_while_its_source_is_broken(void **state)
+TEST_OF(kit, what_runs_goes_on_while_its_source_is_broken)
 {
-    struct kit *kit = *state;
     write_file("flow.c", source_of(kit, "\"one\""));
     struct pawld *pawld = start_dev(kit, "flow.c");
     await_reload(pawld, 1);
@@ -120,9 +117,8 @@ static void what_runs_goes_on_while_its_source_is_broken(void **state)
     stop(pawld);
 }
 
-static void a_changed_header_is_a_change(void **state)
+TEST_OF(kit, a_changed_header_is_a_change)
 {
-    struct kit *kit = *state;
     write_file("answer.h", "#define ANSWER \"one\"\n");
     write_file("flow.c", pawl_scope_format(kit->scope, "#include \"answer.h\"\n%s", source_of(kit, "ANSWER")));
     struct pawld *pawld = start_dev(kit, "flow.c");
@@ -137,9 +133,8 @@ static void a_changed_header_is_a_change(void **state)
     stop(pawld);
 }
 
-static void workflows_that_crash_are_told_and_can_be_repaired(void **state)
+TEST_OF(kit, workflows_that_crash_are_told_and_can_be_repaired)
 {
-    struct kit *kit = *state;
     write_file("flow.c", pawl_scope_format(kit->scope, "#include <signal.h>\n#include <unistd.h>\n%s",
                                            source_of(kit, "kill(getpid(), SIGKILL) ? \"\" : \"\"")));
     struct pawld *pawld = start_dev(kit, "flow.c");
@@ -155,9 +150,8 @@ static void workflows_that_crash_are_told_and_can_be_repaired(void **state)
     stop(pawld);
 }
 
-static void a_first_start_that_fails_ends_with_its_reason(void **state)
+TEST_OF(kit, a_first_start_that_fails_ends_with_its_reason)
 {
-    struct kit *kit = *state;
     struct pawld *pawld;
     write_file("flow.c", source_of(kit, "\"one\""));
 
@@ -174,9 +168,8 @@ static void a_first_start_that_fails_ends_with_its_reason(void **state)
     assert_one_line(pawld, "no-such-compiler");
 }
 
-static void the_daemon_ends_with_the_process_that_watches(void **state)
+TEST_OF(kit, the_daemon_ends_with_the_process_that_watches)
 {
-    struct kit *kit = *state;
     write_file("flow.c", source_of(kit, "\"one\""));
     struct pawld *pawld = start_dev(kit, "flow.c");
     await_reload(pawld, 1);
@@ -209,9 +202,8 @@ static void assert_nobody_holds_its_output(const struct pawld *pawld)
     }
 }
 
-static void a_signal_ends_pawld_and_a_compiler_that_hangs(void **state)
+TEST_OF(kit, a_signal_ends_pawld_and_a_compiler_that_hangs)
 {
-    struct kit *kit = *state;
     static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
     write_file("flow.c", source_of(kit, "\"one\""));
     write_hanging_compiler();
@@ -231,9 +223,8 @@ static void a_signal_ends_pawld_and_a_compiler_that_hangs(void **state)
 }
 
 /* The compiler is a script that hangs from the second time on: what runs is told to stop, and drains. */
-static void a_signal_while_a_change_is_compiled_stops_what_runs(void **state)
+TEST_OF(kit, a_signal_while_a_change_is_compiled_stops_what_runs)
 {
-    struct kit *kit = *state;
     write_file("flow.c", source_of(kit, "\"one\""));
     write_file("first.sh", "if test -e hang; then exec sh cc.sh; fi\nexec cc \"$@\"\n");
     write_hanging_compiler();
@@ -252,9 +243,8 @@ static void a_signal_while_a_change_is_compiled_stops_what_runs(void **state)
 }
 
 /* SIGCHLD of the daemon comes while the compiler is waited for, and is not lost. */
-static void a_crash_while_a_change_is_compiled_is_taken_up(void **state)
+TEST_OF(kit, a_crash_while_a_change_is_compiled_is_taken_up)
 {
-    struct kit *kit = *state;
     write_file("flow.c", pawl_scope_format(kit->scope, "#include <signal.h>\n#include <unistd.h>\n%s",
                                            source_of(kit, "kill(getpid(), SIGKILL) ? \"\" : \"\"")));
     write_file("gate.sh", "while test -e hold; do : >held; sleep 0.02; done\nexec cc \"$@\"\n");
@@ -279,21 +269,4 @@ static void a_crash_while_a_change_is_compiled_is_taken_up(void **state)
     await_reload(pawld, 2);
     assert_answers(kit, pawld, "a", "well");
     stop(pawld);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        KIT_TEST(what_does_not_compile_is_told_and_what_is_repaired_runs),
-        KIT_TEST(a_change_is_taken_up_and_runs_that_wait_go_on_in_it),
-        KIT_TEST(what_runs_goes_on_while_its_source_is_broken),
-        KIT_TEST(a_changed_header_is_a_change),
-        KIT_TEST(workflows_that_crash_are_told_and_can_be_repaired),
-        KIT_TEST(a_first_start_that_fails_ends_with_its_reason),
-        KIT_TEST(the_daemon_ends_with_the_process_that_watches),
-        KIT_TEST(a_signal_ends_pawld_and_a_compiler_that_hangs),
-        KIT_TEST(a_signal_while_a_change_is_compiled_stops_what_runs),
-        KIT_TEST(a_crash_while_a_change_is_compiled_is_taken_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

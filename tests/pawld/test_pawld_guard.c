@@ -1,12 +1,5 @@
 /* Without tokens pawld answers programs of this machine, and not every web page that somebody on it opens. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "kit/test.h"
 #include "pawld/guard.h"
 
 static bool asks(const char *peer, const char *host, const char *origin, const char *cors)
@@ -36,9 +29,8 @@ static bool asks(const char *peer, const char *host, const char *origin, const c
     return allowed;
 }
 
-static void programs_of_this_machine_may(void **state)
+TEST(programs_of_this_machine_may)
 {
-    (void)state;
     static const char *const hosts[] = { NULL,         "localhost:7295", "LOCALHOST", "127.0.0.1:7295",   "127.9.9.9",
                                          "[::1]:7295", "a.localhost:80", "[::1]",     "pawl.example:7295" };
     for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++)
@@ -46,9 +38,8 @@ static void programs_of_this_machine_may(void **state)
     assert_true(asks("unix", "pawl", NULL, NULL)); /* no browser gets there */
 }
 
-static void a_foreign_name_for_loopback_may_not(void **state)
+TEST(a_foreign_name_for_loopback_may_not)
 {
-    (void)state;
     static const char *const hosts[] = { "evil.example:7295",
                                          "evil.example",
                                          "localhost.evil.example",
@@ -63,9 +54,8 @@ static void a_foreign_name_for_loopback_may_not(void **state)
     assert_false(asks("127.0.0.1:1", "evil.example:7295", "http://evil.example:7295", NULL));
 }
 
-static void a_foreign_page_may_not(void **state)
+TEST(a_foreign_page_may_not)
 {
-    (void)state;
     assert_false(asks("127.0.0.1:1", "localhost:7295", "https://evil.example", NULL));
     assert_false(asks("127.0.0.1:1", "localhost:7295", "null", NULL));
     assert_false(asks("127.0.0.1:1", "localhost:7295", "http://localhost:3000", NULL));
@@ -73,21 +63,9 @@ static void a_foreign_page_may_not(void **state)
     assert_false(asks("127.0.0.1:1", "localhost:7295", "https://evil.example", "https://good.example"));
 }
 
-static void its_own_pages_and_those_let_in_may(void **state)
+TEST(its_own_pages_and_those_let_in_may)
 {
-    (void)state;
     assert_true(asks("127.0.0.1:1", "localhost:7295", "http://localhost:7295", NULL));
     assert_true(asks("127.0.0.1:1", "localhost:7295", "https://good.example", "https://good.example"));
     assert_true(asks("127.0.0.1:1", "localhost:7295", "https://any.example", "*"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(programs_of_this_machine_may),
-        cmocka_unit_test(a_foreign_name_for_loopback_may_not),
-        cmocka_unit_test(a_foreign_page_may_not),
-        cmocka_unit_test(its_own_pages_and_those_let_in_may),
-    };
-    return cmocka_run_group_tests_name("guard", tests, NULL, NULL);
 }

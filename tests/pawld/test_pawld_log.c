@@ -48,9 +48,8 @@ static void await_in(int from, const char *wanted)
     fail_msg("\"%s\" did not come", wanted);
 }
 
-static void a_log_that_nobody_reads_stops_nobody(void **state)
+TEST_OF(kit, a_log_that_nobody_reads_stops_nobody)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = serve_with_much_to_tell(kit);
 
     be_refused(kit, pawld, LINES);
@@ -61,9 +60,8 @@ static void a_log_that_nobody_reads_stops_nobody(void **state)
     await_in(pawld->trouble, "request refused");
 }
 
-static void a_log_that_nobody_reads_does_not_keep_it_from_stopping(void **state)
+TEST_OF(kit, a_log_that_nobody_reads_does_not_keep_it_from_stopping)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = serve_with_much_to_tell(kit);
     int trouble = pawld->trouble;
     be_refused(kit, pawld, LINES);
@@ -75,9 +73,8 @@ static void a_log_that_nobody_reads_does_not_keep_it_from_stopping(void **state)
     assert_int_equal(close(trouble), 0);
 }
 
-static void a_log_that_nobody_can_read_any_more_is_no_reason_to_end(void **state)
+TEST_OF(kit, a_log_that_nobody_can_read_any_more_is_no_reason_to_end)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = serve_with_much_to_tell(kit);
     assert_int_equal(close(pawld->trouble), 0);
     pawld->trouble = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -97,9 +94,8 @@ static void assert_leads_to_null(pid_t process, int descriptor)
     assert_string_equal(target, "/dev/null");
 }
 
-static void without_standard_descriptors_it_opens_none_of_its_files_in_their_place(void **state)
+TEST_OF(kit, without_standard_descriptors_it_opens_none_of_its_files_in_their_place)
 {
-    struct kit *kit = *state;
     int status = 0;
     pid_t process = fork();
     assert_true(process >= 0);
@@ -118,15 +114,4 @@ static void without_standard_descriptors_it_opens_none_of_its_files_in_their_pla
     assert_int_equal(kill(process, SIGTERM), 0);
     assert_int_equal(waitpid(process, &status, 0), process);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        KIT_TEST(a_log_that_nobody_reads_stops_nobody),
-        KIT_TEST(a_log_that_nobody_reads_does_not_keep_it_from_stopping),
-        KIT_TEST(a_log_that_nobody_can_read_any_more_is_no_reason_to_end),
-        KIT_TEST(without_standard_descriptors_it_opens_none_of_its_files_in_their_place),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

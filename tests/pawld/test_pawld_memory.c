@@ -72,9 +72,8 @@ static char *make_body(void)
     return body;
 }
 
-static void memory_that_is_free_is_given_back(void **state)
+TEST_OF(kit, memory_that_is_free_is_given_back)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:pawl.db?synchronous=normal", GATES);
     struct client clients[CLIENTS] = { 0 };
     char *body = make_body();
@@ -103,8 +102,7 @@ static void memory_that_is_free_is_given_back(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { KIT_TEST(memory_that_is_free_is_given_back) };
     if (RUNNING_SLOWLY) /* a sanitizer has a heap of its own */
         return 0;
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return test_run_all();
 }

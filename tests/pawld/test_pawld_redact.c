@@ -87,9 +87,8 @@ static const struct row rows[] = {
     { " postgres://u:secret@h/1", " postgres://u:***@h/1" },
 };
 
-static void no_password_is_shown_however_it_is_written(void **state)
+TEST_OF(kit, no_password_is_shown_however_it_is_written)
 {
-    struct kit *kit = *state;
     for (size_t i = 0; i < LENGTH(rows); i++) {
         const char *shown = redact_store(kit->scope, rows[i].store);
         assert_string_equal(shown, rows[i].shown != NULL ? rows[i].shown : rows[i].store);
@@ -109,9 +108,8 @@ static void assert_reason(struct kit *kit, const char *store, pawl_status status
     assert_null(is_told ? NULL : strstr(reason, "sec"));
 }
 
-static void a_reason_that_may_hold_a_part_of_a_password_is_not_told(void **state)
+TEST_OF(kit, a_reason_that_may_hold_a_part_of_a_password_is_not_told)
 {
-    struct kit *kit = *state;
     static const char broken[] = "store URL: invalid percent-encoded token: \"sec%zz\"";
     static const char mistyped[] = "store URL: invalid URI query parameter: \"sslmod\"";
     static const char refused[] = "PostgreSQL database db at h, port 5432: connection to server at \"h\" failed: "
@@ -132,9 +130,8 @@ static void a_reason_that_may_hold_a_part_of_a_password_is_not_told(void **state
 }
 
 /* From the library and through the process: nothing of "hunter2" or "tail" is printed, and how to write it is. */
-static void a_pawld_that_cannot_open_its_store_tells_no_password(void **state)
+TEST_OF(kit, a_pawld_that_cannot_open_its_store_tells_no_password)
 {
-    struct kit *kit = *state;
     static const char *const stores[] = {
         "postgres://127.0.0.1:1/db?pawl_busy_ms=0&user=u&password=hunter2",
         "postgres://127.0.0.1:1/db?pawl_busy_ms=0&sslpassword=hunter2&sslmod=x",
@@ -156,14 +153,4 @@ static void a_pawld_that_cannot_open_its_store_tells_no_password(void **state)
         assert_int_equal(strstr(pawld->errors, "%40 (@)") != NULL, i >= 4 && i <= 8);
         pawld_forget(kit);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        KIT_TEST(no_password_is_shown_however_it_is_written),
-        KIT_TEST(a_reason_that_may_hold_a_part_of_a_password_is_not_told),
-        KIT_TEST(a_pawld_that_cannot_open_its_store_tells_no_password),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

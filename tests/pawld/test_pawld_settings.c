@@ -6,9 +6,8 @@
 
 /* ---- Flags ------------------------------------------------------------------------------------------------------- */
 
-static void wrong_flags_are_told_in_one_line_and_end_with_2(void **state)
+TEST_OF(kit, wrong_flags_are_told_in_one_line_and_end_with_2)
 {
-    struct kit *kit = *state;
     static const struct {
         const char *arguments[6], *wanted;
     } cases[] = {
@@ -56,9 +55,8 @@ static void wrong_flags_are_told_in_one_line_and_end_with_2(void **state)
     }
 }
 
-static void help_is_complete_and_version_is_told(void **state)
+TEST_OF(kit, help_is_complete_and_version_is_told)
 {
-    struct kit *kit = *state;
     static const char *const wanted[] = {
         "--store",       "--listen",     "--mount",
         "--workers",     "--in-flight",  "--config",
@@ -89,9 +87,8 @@ static void help_is_complete_and_version_is_told(void **state)
 #define HOOK(more)                                                                                                     \
     "{\"webhooks\": [{\"name\": \"a\", \"url\": \"http://x/\", \"events\": [\"onInstanceFinished\"]" more "}]}"
 
-static void wrong_configurations_are_told_with_file_and_key(void **state)
+TEST_OF(kit, wrong_configurations_are_told_with_file_and_key)
 {
-    struct kit *kit = *state;
     static const struct {
         const char *text, *wanted;
     } cases[] = {
@@ -156,18 +153,16 @@ static void wrong_configurations_are_told_with_file_and_key(void **state)
     }
 }
 
-static void a_secret_that_cannot_be_read_is_told_and_ends_with_1(void **state)
+TEST_OF(kit, a_secret_that_cannot_be_read_is_told_and_ends_with_1)
 {
-    struct kit *kit = *state;
     struct pawld *pawld;
     write_file("c.json", "{\"webhooks\": [{\"secretFile\": \"nowhere\"}]}");
     assert_int_equal(PAWLD_RUN(kit, &pawld, "--config", "c.json", "a.so"), 1);
     assert_one_line(pawld, "cannot read nowhere");
 }
 
-static void the_file_does_what_flags_do(void **state)
+TEST_OF(kit, the_file_does_what_flags_do)
 {
-    struct kit *kit = *state;
     write_file("c.json", pawl_scope_format(kit->scope,
                                            "{\"store\": \"sqlite:other.db\", \"listen\": [\"127.0.0.1:0\", "
                                            "\"unix:pawl.sock\"], \"mount\": \"/flows\", \"modules\": [\"%s\"], "
@@ -186,9 +181,8 @@ static void the_file_does_what_flags_do(void **state)
     assert_int_equal(ask(kit, pawld, "POST", "/workflows/echo/instances", large, NULL).status, 413);
 }
 
-static void flags_win_over_the_file(void **state)
+TEST_OF(kit, flags_win_over_the_file)
 {
-    struct kit *kit = *state;
     write_file("c.json", "{\"store\": \"sqlite:other.db\", \"listen\": \"127.0.0.1:1\", \"mount\": \"/flows\","
                          " \"modules\": [\"nowhere.so\"], \"log\": \"json\"}");
     struct pawld *pawld = PAWLD_SERVE(kit, "--config", "c.json", "--mount=/mine", "--log", "plain", GATES);
@@ -199,9 +193,8 @@ static void flags_win_over_the_file(void **state)
 }
 
 /* With the secret's file in place of one that is not here.  It then fails for want of the module alone. */
-static void the_example_of_a_configuration_is_a_right_one(void **state)
+TEST_OF(kit, the_example_of_a_configuration_is_a_right_one)
 {
-    struct kit *kit = *state;
     static const char secret[] = "/etc/pawl/billing.secret";
     struct pawld *pawld;
     char text[4096] = "";
@@ -218,18 +211,4 @@ static void the_example_of_a_configuration_is_a_right_one(void **state)
 
     assert_one_line(pawld, "module nowhere.so: No such file or directory");
     assert_int_equal(code, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        KIT_TEST(wrong_flags_are_told_in_one_line_and_end_with_2),
-        KIT_TEST(help_is_complete_and_version_is_told),
-        KIT_TEST(wrong_configurations_are_told_with_file_and_key),
-        KIT_TEST(a_secret_that_cannot_be_read_is_told_and_ends_with_1),
-        KIT_TEST(the_file_does_what_flags_do),
-        KIT_TEST(flags_win_over_the_file),
-        KIT_TEST(the_example_of_a_configuration_is_a_right_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,9 +16,8 @@
 
 /* ---- What it says ------------------------------------------------------------------------------------------------ */
 
-static void it_says_where_it_listens_and_what_it_has(void **state)
+TEST_OF(kit, it_says_where_it_listens_and_what_it_has)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, "--log", "plain", GATES);
     assert_non_null(strstr(pawld->errors, "pawld " PAWL_VERSION " listening on http://127.0.0.1:"));
     assert_non_null(strstr(pawld->errors, "/api, store sqlite:pawl.db, 3 workflows (echo, gated, nap)\n"));
@@ -31,9 +30,8 @@ static void it_says_where_it_listens_and_what_it_has(void **state)
 }
 
 /* Not a terminal, so by itself it writes JSON; every line of it is an object. */
-static void logs_are_one_json_object_a_line(void **state)
+TEST_OF(kit, logs_are_one_json_object_a_line)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, GATES);
     pawld_kill(pawld, SIGTERM);
     assert_int_equal(pawld_await_end(pawld), 0);
@@ -53,9 +51,8 @@ static void logs_are_one_json_object_a_line(void **state)
     assert_int_equal(lines, 3); /* listening, draining, stopped */
 }
 
-static void lines_below_the_level_are_not_written(void **state)
+TEST_OF(kit, lines_below_the_level_are_not_written)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_START(kit, "--log-level", "error", "--listen", "unix:pawl.sock", GATES);
     for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; monotonic_ms() < until_ms; rest_a_little()) {
         if (ask_unix(kit, "pawl.sock", "/api/workflows").status == 200)
@@ -83,9 +80,8 @@ static void assert_notified(int descriptor, const char *wanted)
     assert_string_equal(text, wanted);
 }
 
-static void the_service_manager_is_told_when_it_is_ready_and_when_it_stops(void **state)
+TEST_OF(kit, the_service_manager_is_told_when_it_is_ready_and_when_it_stops)
 {
-    struct kit *kit = *state;
     int descriptor = open_notify_socket();
     setenv("NOTIFY_SOCKET", pawl_scope_format(kit->scope, "%s/notify.sock", kit->folder), 1);
     struct pawld *pawld = PAWLD_SERVE(kit, GATES);
@@ -99,9 +95,8 @@ static void the_service_manager_is_told_when_it_is_ready_and_when_it_stops(void 
     (void)close(descriptor);
 }
 
-static void it_listens_at_several_places(void **state)
+TEST_OF(kit, it_listens_at_several_places)
 {
-    struct kit *kit = *state;
     struct pawld *pawld =
         PAWLD_SERVE(kit, "--listen", "unix:pawl.sock", "--listen", "[::1]:0", "--log", "plain", GATES);
     assert_non_null(strstr(pawld->errors, " and unix:pawl.sock and http://[::1]:"));
@@ -109,9 +104,8 @@ static void it_listens_at_several_places(void **state)
     assert_int_equal(ask_unix(kit, "pawl.sock", "/api/workflows").status, 200);
 }
 
-static void a_module_without_a_slash_is_looked_for_here(void **state)
+TEST_OF(kit, a_module_without_a_slash_is_looked_for_here)
 {
-    struct kit *kit = *state;
     assert_int_equal(symlink(GATES, "gates.so"), 0);
     struct pawld *pawld = PAWLD_SERVE(kit, "gates.so");
     assert_non_null(strstr(pawld->errors, "3 workflows"));
@@ -119,9 +113,8 @@ static void a_module_without_a_slash_is_looked_for_here(void **state)
 
 /* ---- Why it does not start --------------------------------------------------------------------------------------- */
 
-static void what_cannot_be_used_is_told_in_one_line_and_ends_with_1_and_what_nobody_could_use_with_2(void **state)
+TEST_OF(kit, what_cannot_be_used_is_told_in_one_line_and_ends_with_1_and_what_nobody_could_use_with_2)
 {
-    struct kit *kit = *state;
     static const struct {
         int code;
         const char *arguments[8], *wanted;
@@ -157,9 +150,8 @@ static void what_cannot_be_used_is_told_in_one_line_and_ends_with_1_and_what_nob
     }
 }
 
-static void a_taken_port_is_told_in_one_line_and_nothing_is_run(void **state)
+TEST_OF(kit, a_taken_port_is_told_in_one_line_and_nothing_is_run)
 {
-    struct kit *kit = *state;
     struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
     socklen_t size = sizeof address;
     int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -176,9 +168,8 @@ static void a_taken_port_is_told_in_one_line_and_nothing_is_run(void **state)
     (void)close(descriptor);
 }
 
-static void a_unix_socket_on_which_somebody_listens_is_not_taken_from_him(void **state)
+TEST_OF(kit, a_unix_socket_on_which_somebody_listens_is_not_taken_from_him)
 {
-    struct kit *kit = *state;
     struct pawld *second;
     (void)PAWLD_SERVE(kit, "--listen", "unix:pawl.sock", GATES);
 
@@ -191,9 +182,8 @@ static void a_unix_socket_on_which_somebody_listens_is_not_taken_from_him(void *
 
 /* ---- Who may ----------------------------------------------------------------------------------------------------- */
 
-static void D2_it_does_not_listen_beyond_this_machine_without_tokens(void **state)
+TEST_OF(kit, D2_it_does_not_listen_beyond_this_machine_without_tokens)
 {
-    struct kit *kit = *state;
     static const char *const addresses[] = { ":0", "0.0.0.0:0", "[::]:0", "192.0.2.1:0", "[::ffff:127.0.0.1]:0" };
     for (size_t i = 0; i < LENGTH(addresses); i++) {
         struct pawld *pawld;
@@ -221,9 +211,8 @@ static const char *make_token(struct kit *kit, const char *name, const char *sco
     return pawl_scope_format(kit->scope, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-static void D2_a_token_that_was_made_here_opens_what_its_scopes_say(void **state)
+TEST_OF(kit, D2_a_token_that_was_made_here_opens_what_its_scopes_say)
 {
-    struct kit *kit = *state;
     const char *reader = make_token(kit, "reader", "read");
     const char *writer = make_token(kit, "writer", "create,read");
     struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", "--listen", ":0", "--log-level", "debug", GATES);
@@ -250,9 +239,8 @@ static void D2_a_token_that_was_made_here_opens_what_its_scopes_say(void **state
     assert_null(strstr(pawld->errors, "nonsense"));
 }
 
-static void tokens_may_stand_in_the_configuration_and_a_flag_wins_over_them(void **state)
+TEST_OF(kit, tokens_may_stand_in_the_configuration_and_a_flag_wins_over_them)
 {
-    struct kit *kit = *state;
     const char *in_file = make_token(kit, "a", "read");
     struct pawld *maker = kit->processes[kit->count - 1];
     maker->output[strcspn(maker->output, "\n")] = '\0';
@@ -269,9 +257,8 @@ static void tokens_may_stand_in_the_configuration_and_a_flag_wins_over_them(void
     assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, by_flag).status, 200);
 }
 
-static void a_token_beyond_its_rate_is_answered_429_with_retry_after(void **state)
+TEST_OF(kit, a_token_beyond_its_rate_is_answered_429_with_retry_after)
 {
-    struct kit *kit = *state;
     const char *token = make_token(kit, "a", "read");
     struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", "--rate-limit", "0.05", GATES);
 
@@ -283,9 +270,8 @@ static void a_token_beyond_its_rate_is_answered_429_with_retry_after(void **stat
     assert_in_range(answer.retry_after_s, 1, 21);
 }
 
-static void a_store_that_cannot_be_written_is_told_in_the_log(void **state)
+TEST_OF(kit, a_store_that_cannot_be_written_is_told_in_the_log)
 {
-    struct kit *kit = *state;
     sqlite3 *other = NULL;
     struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:locked.db?busy_ms=50", GATES);
     assert_int_equal(sqlite3_open("locked.db", &other), SQLITE_OK);
@@ -318,9 +304,8 @@ static void expect_ready(struct kit *kit, const struct pawld *pawld, bool is_rea
     assert_non_null(strstr(ask(kit, pawld, "GET", "/metrics", NULL, NULL).body, wanted));
 }
 
-static void a_database_that_was_deleted_or_replaced_is_not_ready(void **state)
+TEST_OF(kit, a_database_that_was_deleted_or_replaced_is_not_ready)
 {
-    struct kit *kit = *state;
     assert_int_equal(PAWLD_RUN(kit, &(struct pawld *){ NULL }, "--store", "sqlite:other.db", "--migrate-only"), 0);
     struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:here.db", GATES);
     expect_ready(kit, pawld, true);
@@ -341,9 +326,8 @@ static void a_database_that_was_deleted_or_replaced_is_not_ready(void **state)
 }
 
 /* Nobody writes: only a probe can tell.  A file that may not grow is as good as a full disk. */
-static void a_store_that_cannot_be_written_is_not_ready(void **state)
+TEST_OF(kit, a_store_that_cannot_be_written_is_not_ready)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, GATES);
     struct rlimit before, none;
     assert_int_equal(prlimit(pawld->process, RLIMIT_FSIZE, NULL, &before), 0);
@@ -372,9 +356,8 @@ static void assert_count(const char *file, const char *sql, int count)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-static void what_took_the_databases_place_is_not_written_when_it_stops(void **state)
+TEST_OF(kit, what_took_the_databases_place_is_not_written_when_it_stops)
 {
-    struct kit *kit = *state;
     sqlite3 *db = NULL;
     struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:here.db", GATES);
     create(kit, pawld, "nap", "a", "null");
@@ -389,9 +372,8 @@ static void what_took_the_databases_place_is_not_written_when_it_stops(void **st
     assert_count("here.db", "SELECT count(*) FROM sqlite_schema", 1);
 }
 
-static void a_database_that_was_deleted_is_not_made_again_when_it_stops(void **state)
+TEST_OF(kit, a_database_that_was_deleted_is_not_made_again_when_it_stops)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:here.db", GATES);
     create(kit, pawld, "nap", "a", "null");
     for (size_t i = 0; i < 4; i++)
@@ -401,9 +383,8 @@ static void a_database_that_was_deleted_is_not_made_again_when_it_stops(void **s
     assert_int_equal(access("here.db", F_OK), -1);
 }
 
-static void a_store_that_does_not_answer_at_the_start_is_told_and_waited_for(void **state)
+TEST_OF(kit, a_store_that_does_not_answer_at_the_start_is_told_and_waited_for)
 {
-    struct kit *kit = *state;
     sqlite3 *other = NULL;
     assert_int_equal(sqlite3_open("locked.db", &other), SQLITE_OK);
     assert_int_equal(sqlite3_exec(other, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
@@ -414,9 +395,8 @@ static void a_store_that_does_not_answer_at_the_start_is_told_and_waited_for(voi
     pawld_await_base(pawld);
 }
 
-static void the_tables_can_be_made_without_running_anything(void **state)
+TEST_OF(kit, the_tables_can_be_made_without_running_anything)
 {
-    struct kit *kit = *state;
     struct pawld *pawld;
     for (int round = 0; round < 2; round++) { /* the second time there is nothing to do */
         assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:new.db", "--migrate-only"), 0);
@@ -433,9 +413,8 @@ static void the_tables_can_be_made_without_running_anything(void **state)
     assert_one_line(pawld, "--migrate-only runs nothing");
 }
 
-static void pages_of_other_origins_may_use_it_only_where_that_is_configured(void **state)
+TEST_OF(kit, pages_of_other_origins_may_use_it_only_where_that_is_configured)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, GATES);
     kit->origin = "https://example.org";
     struct answer answer = ask(kit, pawld, "GET", "/workflows", NULL, NULL);
@@ -457,9 +436,8 @@ static void make_certificate(void)
         0);
 }
 
-static void with_a_certificate_it_speaks_https_alone(void **state)
+TEST_OF(kit, with_a_certificate_it_speaks_https_alone)
 {
-    struct kit *kit = *state;
     make_certificate();
     struct pawld *pawld = PAWLD_SERVE(kit, "--tls-cert", "cert.pem", "--tls-key", "key.pem", GATES);
 
@@ -469,9 +447,8 @@ static void with_a_certificate_it_speaks_https_alone(void **state)
     assert_int_not_equal(ask(kit, pawld, "GET", plain, NULL, NULL).status, 200);
 }
 
-static void a_key_that_everybody_can_read_is_refused_or_warned_of(void **state)
+TEST_OF(kit, a_key_that_everybody_can_read_is_refused_or_warned_of)
 {
-    struct kit *kit = *state;
     struct pawld *pawld;
     make_certificate();
     assert_int_equal(chmod("key.pem", 0644), 0);
@@ -484,9 +461,8 @@ static void a_key_that_everybody_can_read_is_refused_or_warned_of(void **state)
     assert_int_equal(ask(kit, pawld, "GET", "/workflows", NULL, NULL).status, 200);
 }
 
-static void making_a_token_wrongly_is_told_in_one_line(void **state)
+TEST_OF(kit, making_a_token_wrongly_is_told_in_one_line)
 {
-    struct kit *kit = *state;
     static const struct {
         const char *arguments[8], *wanted;
     } cases[] = {
@@ -508,35 +484,4 @@ static void making_a_token_wrongly_is_told_in_one_line(void **state)
         assert_int_equal(code, 2);
         pawld_forget(kit);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        KIT_TEST(it_says_where_it_listens_and_what_it_has),
-        KIT_TEST(logs_are_one_json_object_a_line),
-        KIT_TEST(lines_below_the_level_are_not_written),
-        KIT_TEST(the_service_manager_is_told_when_it_is_ready_and_when_it_stops),
-        KIT_TEST(it_listens_at_several_places),
-        KIT_TEST(a_module_without_a_slash_is_looked_for_here),
-        KIT_TEST(what_cannot_be_used_is_told_in_one_line_and_ends_with_1_and_what_nobody_could_use_with_2),
-        KIT_TEST(a_taken_port_is_told_in_one_line_and_nothing_is_run),
-        KIT_TEST(a_unix_socket_on_which_somebody_listens_is_not_taken_from_him),
-        KIT_TEST(D2_it_does_not_listen_beyond_this_machine_without_tokens),
-        KIT_TEST(D2_a_token_that_was_made_here_opens_what_its_scopes_say),
-        KIT_TEST(tokens_may_stand_in_the_configuration_and_a_flag_wins_over_them),
-        KIT_TEST(a_token_beyond_its_rate_is_answered_429_with_retry_after),
-        KIT_TEST(a_store_that_cannot_be_written_is_told_in_the_log),
-        KIT_TEST(a_database_that_was_deleted_or_replaced_is_not_ready),
-        KIT_TEST(a_store_that_cannot_be_written_is_not_ready),
-        KIT_TEST(what_took_the_databases_place_is_not_written_when_it_stops),
-        KIT_TEST(a_database_that_was_deleted_is_not_made_again_when_it_stops),
-        KIT_TEST(a_store_that_does_not_answer_at_the_start_is_told_and_waited_for),
-        KIT_TEST(the_tables_can_be_made_without_running_anything),
-        KIT_TEST(pages_of_other_origins_may_use_it_only_where_that_is_configured),
-        KIT_TEST(with_a_certificate_it_speaks_https_alone),
-        KIT_TEST(a_key_that_everybody_can_read_is_refused_or_warned_of),
-        KIT_TEST(making_a_token_wrongly_is_told_in_one_line),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

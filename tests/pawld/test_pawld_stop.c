@@ -36,9 +36,8 @@ static int signal_until_it_ends(struct pawld *pawld, int number)
 
 /* ---- Draining ---------------------------------------------------------------------------------------------------- */
 
-static void SIGTERM_lets_a_body_finish_and_records_it(void **state)
+TEST_OF(kit, SIGTERM_lets_a_body_finish_and_records_it)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, GATES);
     begin_gated(kit, pawld, "a", "gate");
 
@@ -56,10 +55,9 @@ static void SIGTERM_lets_a_body_finish_and_records_it(void **state)
 
 /* The one worker stands at a gate, and many runs wait for it.  Between the signal and the runner's hearing of it a moment
  * passes, in which the worker may take another; it does not go on so. */
-static void SIGTERM_takes_no_new_work_and_gives_its_leases_back(void **state)
+TEST_OF(kit, SIGTERM_takes_no_new_work_and_gives_its_leases_back)
 {
     enum { QUEUED = 40 };
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, "--workers", "1", GATES);
     begin_gated(kit, pawld, "a", "gate");
     for (int i = 0; i < QUEUED; i++)
@@ -98,9 +96,8 @@ static void *tick(void *user)
 }
 
 /* A tick is a request that one can see being under way: its body stands at the gate. */
-static void SIGTERM_lets_a_request_under_way_be_answered(void **state)
+TEST_OF(kit, SIGTERM_lets_a_request_under_way_be_answered)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, "--workers", "0", "--allow-tick", GATES);
     struct request request = { .kit = kit, .pawld = pawld };
     pthread_t thread;
@@ -146,9 +143,8 @@ static void *follow(void *user)
 }
 
 /* The run waits for an hour; a stream of it would, too. */
-static void SIGTERM_ends_streams_as_they_should_end(void **state)
+TEST_OF(kit, SIGTERM_ends_streams_as_they_should_end)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, GATES);
     struct stream stream = { .code = CURLE_GOT_NOTHING };
     pthread_t thread;
@@ -165,9 +161,8 @@ static void SIGTERM_ends_streams_as_they_should_end(void **state)
     assert_int_equal(stream.code, CURLE_OK);
 }
 
-static void SIGINT_drains_like_SIGTERM(void **state)
+TEST_OF(kit, SIGINT_drains_like_SIGTERM)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, GATES);
     pawld_kill(pawld, SIGINT);
     assert_int_equal(pawld_await_end(pawld), 0);
@@ -175,9 +170,8 @@ static void SIGINT_drains_like_SIGTERM(void **state)
 }
 
 /* timeout(1) sends it to the process and to its group. */
-static void the_same_signal_twice_in_a_moment_is_one(void **state)
+TEST_OF(kit, the_same_signal_twice_in_a_moment_is_one)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, GATES);
     begin_gated(kit, pawld, "a", "gate");
 
@@ -201,9 +195,8 @@ static void assert_goes_on(struct kit *kit, const char *id)
     assert_int_equal(count_lines("gate.log", "begun"), 2); /* what was under way did */
 }
 
-static void a_second_signal_stops_at_once_and_a_new_pawld_goes_on(void **state)
+TEST_OF(kit, a_second_signal_stops_at_once_and_a_new_pawld_goes_on)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, GATES);
     begin_gated(kit, pawld, "a", "gate");
     pawld_kill(pawld, SIGTERM);
@@ -217,9 +210,8 @@ static void a_second_signal_stops_at_once_and_a_new_pawld_goes_on(void **state)
     assert_goes_on(kit, "a");
 }
 
-static void a_drain_that_takes_too_long_is_ended(void **state)
+TEST_OF(kit, a_drain_that_takes_too_long_is_ended)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, "--drain-ms", "200", GATES);
     begin_gated(kit, pawld, "a", "gate");
 
@@ -230,9 +222,8 @@ static void a_drain_that_takes_too_long_is_ended(void **state)
     assert_goes_on(kit, "a");
 }
 
-static void C3_after_kill_9_in_a_body_a_new_pawld_goes_on_at_once(void **state)
+TEST_OF(kit, C3_after_kill_9_in_a_body_a_new_pawld_goes_on_at_once)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, GATES);
     begin_gated(kit, pawld, "a", "gate");
 
@@ -243,10 +234,9 @@ static void C3_after_kill_9_in_a_body_a_new_pawld_goes_on_at_once(void **state)
 }
 
 /* Two at once: neither program may keep the other's group from being killed. */
-static void what_the_programs_of_steps_started_dies_with_pawld(void **state)
+TEST_OF(kit, what_the_programs_of_steps_started_dies_with_pawld)
 {
     enum { PROGRAMS_AT_ONCE = 2 };
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, PROGRAMS);
     int numbers[PROGRAMS_AT_ONCE][2];
     for (int i = 0; i < PROGRAMS_AT_ONCE; i++)
@@ -271,21 +261,4 @@ static void what_the_programs_of_steps_started_dies_with_pawld(void **state)
         expect_gone(numbers[i][0]);
         expect_gone(numbers[i][1]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        KIT_TEST(SIGTERM_lets_a_body_finish_and_records_it),
-        KIT_TEST(SIGTERM_takes_no_new_work_and_gives_its_leases_back),
-        KIT_TEST(SIGTERM_lets_a_request_under_way_be_answered),
-        KIT_TEST(SIGTERM_ends_streams_as_they_should_end),
-        KIT_TEST(SIGINT_drains_like_SIGTERM),
-        KIT_TEST(the_same_signal_twice_in_a_moment_is_one),
-        KIT_TEST(a_second_signal_stops_at_once_and_a_new_pawld_goes_on),
-        KIT_TEST(a_drain_that_takes_too_long_is_ended),
-        KIT_TEST(C3_after_kill_9_in_a_body_a_new_pawld_goes_on_at_once),
-        KIT_TEST(what_the_programs_of_steps_started_dies_with_pawld),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

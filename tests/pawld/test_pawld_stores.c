@@ -16,9 +16,8 @@ static void execute_in(const char *file, const char *sql)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-static void more_than_one_database_is_refused_with_the_reason(void **state)
+TEST_OF(kit, more_than_one_database_is_refused_with_the_reason)
 {
-    struct kit *kit = *state;
     struct pawld *pawld;
     assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:a.db", "--store", "sqlite:b.db", GATES), 2);
     assert_one_line(pawld, "--store is " RIGHT ", not two");
@@ -30,9 +29,8 @@ static void more_than_one_database_is_refused_with_the_reason(void **state)
     assert_int_equal(access("a.db", F_OK), -1);
 }
 
-static void no_password_of_any_of_them_is_told(void **state)
+TEST_OF(kit, no_password_of_any_of_them_is_told)
 {
-    struct kit *kit = *state;
     struct pawld *pawld;
     assert_int_equal(
         PAWLD_RUN(kit, &pawld, "--store", "postgres://a:secret@x/y", "--store", "postgres://ada:secret@x/y", GATES), 2);
@@ -46,9 +44,8 @@ static void no_password_of_any_of_them_is_told(void **state)
     assert_null(strstr(pawld->errors, "secret"));
 }
 
-static void a_database_that_was_one_of_several_is_served_with_a_warning(void **state)
+TEST_OF(kit, a_database_that_was_one_of_several_is_served_with_a_warning)
 {
-    struct kit *kit = *state;
     struct pawld *pawld;
     assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:a.db", "--migrate-only"), 0);
     assert_null(strstr(pawld->errors, "made up one store"));
@@ -73,9 +70,8 @@ static void await_ready(struct kit *kit, const struct pawld *pawld, long status,
     assert_non_null(strstr(answer.body, text));
 }
 
-static void a_database_that_a_newer_pawl_migrates_meanwhile_is_told_and_nothing_new_is_taken(void **state)
+TEST_OF(kit, a_database_that_a_newer_pawl_migrates_meanwhile_is_told_and_nothing_new_is_taken)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:a.db", GATES);
     await_ready(kit, pawld, 200, "ready");
     execute_in("a.db", "UPDATE workflow_schema SET version = version + 1");
@@ -90,9 +86,8 @@ static void a_database_that_a_newer_pawl_migrates_meanwhile_is_told_and_nothing_
     await_ready(kit, pawld, 200, "ready");
 }
 
-static void a_migration_is_told(void **state)
+TEST_OF(kit, a_migration_is_told)
 {
-    struct kit *kit = *state;
     struct pawld *pawld;
     assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:a.db", "--migrate-only"), 0);
     assert_null(strstr(pawld->errors, "migrating the schema"));
@@ -101,16 +96,4 @@ static void a_migration_is_told(void **state)
     execute_in("old.db", "UPDATE workflow_schema SET version = 1");
     assert_int_equal(PAWLD_RUN(kit, &pawld, "--store", "sqlite:old.db", "--migrate-only"), 0);
     assert_non_null(strstr(pawld->errors, "old.db: migrating the schema from version 1 to"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        KIT_TEST(more_than_one_database_is_refused_with_the_reason),
-        KIT_TEST(no_password_of_any_of_them_is_told),
-        KIT_TEST(a_database_that_was_one_of_several_is_served_with_a_warning),
-        KIT_TEST(a_database_that_a_newer_pawl_migrates_meanwhile_is_told_and_nothing_new_is_taken),
-        KIT_TEST(a_migration_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

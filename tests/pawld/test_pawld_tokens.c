@@ -26,6 +26,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting fixture_setting = { set_up, tear_down, 0 };
+
 /* Makes a token and keeps its line. */
 static void keep_token(struct fixture *fixture, const char *name, const char *scopes)
 {
@@ -56,9 +58,8 @@ static int ask_with(struct fixture *fixture, const char *token, enum pawl_http_s
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-static void a_fresh_token_is_random_and_its_line_holds_only_a_hash(void **state)
+TEST_OF(fixture, a_fresh_token_is_random_and_its_line_holds_only_a_hash)
 {
-    struct fixture *fixture = *state;
     char second[PAWL_TOKEN_SIZE], line[PAWL_TOKEN_LINE_SIZE];
 
     assert_ok(pawl_token_make("ci", "event,read", NULL, fixture->token, fixture->line, &fixture->error),
@@ -75,9 +76,8 @@ static void a_fresh_token_is_random_and_its_line_holds_only_a_hash(void **state)
     assert_null(strstr(fixture->line, fixture->token + 5));
 }
 
-static void a_token_is_not_made_of_a_bad_name_or_scope(void **state)
+TEST_OF(fixture, a_token_is_not_made_of_a_bad_name_or_scope)
 {
-    struct fixture *fixture = *state;
     static const struct {
         const char *name, *scopes, *wanted;
     } cases[] = {
@@ -99,18 +99,16 @@ static void a_token_is_not_made_of_a_bad_name_or_scope(void **state)
 
 /* ---- Keeping ----------------------------------------------------------------------------------------------------- */
 
-static void lines_that_are_empty_or_comments_are_passed_over(void **state)
+TEST_OF(fixture, lines_that_are_empty_or_comments_are_passed_over)
 {
-    struct fixture *fixture = *state;
     static const char *const lines[] = { "", "   ", "\t\r\n", "# a comment", "  # another" };
     for (size_t i = 0; i < LENGTH(lines); i++)
         assert_ok(pawl_tokens_add(fixture->tokens, lines[i], &fixture->error), fixture->error);
     assert_int_equal(pawl_tokens_count(fixture->tokens), 0);
 }
 
-static void a_line_may_end_as_files_of_other_systems_do(void **state)
+TEST_OF(fixture, a_line_may_end_as_files_of_other_systems_do)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_refusal refusal;
     char line[PAWL_TOKEN_LINE_SIZE + 8];
     assert_ok(pawl_token_make("ci", "read", NULL, fixture->token, fixture->line, &fixture->error), fixture->error);
@@ -124,9 +122,8 @@ static void a_line_may_end_as_files_of_other_systems_do(void **state)
 
 #define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void a_wrong_line_is_refused_without_repeating_it(void **state)
+TEST_OF(fixture, a_wrong_line_is_refused_without_repeating_it)
 {
-    struct fixture *fixture = *state;
     static const char *const lines[] = {
         "ci read",
         "ci read sha256:" HASH " more",
@@ -153,9 +150,8 @@ static void a_wrong_line_is_refused_without_repeating_it(void **state)
     assert_int_equal(pawl_tokens_count(fixture->tokens), 0);
 }
 
-static void one_token_cannot_stand_there_twice(void **state)
+TEST_OF(fixture, one_token_cannot_stand_there_twice)
 {
-    struct fixture *fixture = *state;
     assert_ok(pawl_tokens_add(fixture->tokens, "ci read sha256:" HASH, &fixture->error), fixture->error);
 
     assert_int_equal(pawl_tokens_add(fixture->tokens, "cd manage sha256:" HASH, &fixture->error), PAWL_INVALID);
@@ -167,9 +163,8 @@ static void one_token_cannot_stand_there_twice(void **state)
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------ */
 
-static void D2_a_token_may_do_what_its_scopes_say_and_nothing_else(void **state)
+TEST_OF(fixture, D2_a_token_may_do_what_its_scopes_say_and_nothing_else)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_refusal refusal;
     keep_token(fixture, "ci", "create,event");
 
@@ -203,7 +198,7 @@ static int ask_of(struct fixture *fixture, const char *const *permissions, size_
     return pawl_tokens_authorize(fixture->tokens, &subject, out_refusal) ? 0 : out_refusal->status;
 }
 
-static void G4_a_token_needs_every_permission_that_a_workflow_requires(void **state)
+TEST_OF(fixture, G4_a_token_needs_every_permission_that_a_workflow_requires)
 {
     static const char *const required[] = { "admin", "finance" }, *const nearly[] = { "adm" },
                              *const more[] = { "admin2" };
@@ -216,7 +211,6 @@ static void G4_a_token_needs_every_permission_that_a_workflow_requires(void **st
                   { "finance,admin", 0, 0 },
                   { "admin,finance,audit", 0, 0 },
                   { "administrator,finance", 403, 403 } };
-    struct fixture *fixture = *state;
     struct pawl_http_refusal refusal;
     for (size_t i = 0; i < LENGTH(cases); i++) {
         assert_ok(pawl_token_make("ci", "read", cases[i].permissions, fixture->token, fixture->line, &fixture->error),
@@ -231,9 +225,8 @@ static void G4_a_token_needs_every_permission_that_a_workflow_requires(void **st
     }
 }
 
-static void a_token_is_not_made_of_bad_permissions(void **state)
+TEST_OF(fixture, a_token_is_not_made_of_bad_permissions)
 {
-    struct fixture *fixture = *state;
     char large[600];
     memset(large, 'a', sizeof large - 1);
     large[sizeof large - 1] = '\0';
@@ -252,9 +245,8 @@ static void a_token_is_not_made_of_bad_permissions(void **state)
     assert_ok(pawl_tokens_add(fixture->tokens, fixture->line, &fixture->error), fixture->error);
 }
 
-static void D2_each_of_many_tokens_is_found_and_keeps_its_own_scopes(void **state)
+TEST_OF(fixture, D2_each_of_many_tokens_is_found_and_keeps_its_own_scopes)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_refusal refusal;
     char tokens[20][PAWL_TOKEN_SIZE];
     for (size_t i = 0; i < LENGTH(tokens); i++) {
@@ -269,9 +261,8 @@ static void D2_each_of_many_tokens_is_found_and_keeps_its_own_scopes(void **stat
 }
 
 /* A difference in any place counts: first letter, last letter, one more, one less, another case. */
-static void D2_what_is_nearly_the_token_is_not_the_token(void **state)
+TEST_OF(fixture, D2_what_is_nearly_the_token_is_not_the_token)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_refusal refusal;
     char wrong[PAWL_TOKEN_SIZE + 2];
     keep_token(fixture, "ci", "read");
@@ -291,9 +282,8 @@ static void D2_what_is_nearly_the_token_is_not_the_token(void **state)
     assert_int_equal(ask_with(fixture, fixture->token, PAWL_HTTP_READ, &refusal), 0);
 }
 
-static void D2_without_a_bearer_token_only_open_routes_are_allowed(void **state)
+TEST_OF(fixture, D2_without_a_bearer_token_only_open_routes_are_allowed)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_refusal refusal;
     char value[128], basic[128];
     keep_token(fixture, "ci", "read");
@@ -313,18 +303,16 @@ static void D2_without_a_bearer_token_only_open_routes_are_allowed(void **state)
     assert_true(authorize(fixture, &good, 1, PAWL_HTTP_READ, &refusal));
 }
 
-static void nobody_is_let_in_where_no_tokens_are_kept(void **state)
+TEST_OF(fixture, nobody_is_let_in_where_no_tokens_are_kept)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_refusal refusal;
     assert_int_equal(ask_with(fixture, "pawl_x", PAWL_HTTP_READ, &refusal), 401);
 }
 
 /* ---- The limit --------------------------------------------------------------------------------------------------- */
 
-static void a_token_may_burst_to_its_limit_and_is_then_told_when_to_come_back(void **state)
+TEST_OF(fixture, a_token_may_burst_to_its_limit_and_is_then_told_when_to_come_back)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_refusal refusal;
     char first[PAWL_TOKEN_SIZE];
     keep_token(fixture, "ci", "read");
@@ -342,9 +330,8 @@ static void a_token_may_burst_to_its_limit_and_is_then_told_when_to_come_back(vo
     assert_int_equal(ask_with(fixture, first, PAWL_HTTP_OPEN, &refusal), 0);
 }
 
-static void the_limit_counts_bursts_of_one_second_and_requests_that_are_forbidden(void **state)
+TEST_OF(fixture, the_limit_counts_bursts_of_one_second_and_requests_that_are_forbidden)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_refusal refusal;
     int allowed = 0, forbidden = 0;
     keep_token(fixture, "ci", "read");
@@ -361,9 +348,8 @@ static void the_limit_counts_bursts_of_one_second_and_requests_that_are_forbidde
     assert_true(allowed > 0 && forbidden > 0);
 }
 
-static void a_limit_lets_requests_through_again_as_time_passes(void **state)
+TEST_OF(fixture, a_limit_lets_requests_through_again_as_time_passes)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_refusal refusal;
     keep_token(fixture, "ci", "read");
     pawl_tokens_limit(fixture->tokens, 20);
@@ -378,9 +364,8 @@ static void a_limit_lets_requests_through_again_as_time_passes(void **state)
     assert_true(monotonic_ms() < until_ms);
 }
 
-static void a_limit_of_zero_is_none(void **state)
+TEST_OF(fixture, a_limit_of_zero_is_none)
 {
-    struct fixture *fixture = *state;
     struct pawl_http_refusal refusal;
     keep_token(fixture, "ci", "read");
     pawl_tokens_limit(fixture->tokens, 0.01);
@@ -407,9 +392,8 @@ static void *ask_often(void *user)
     return NULL;
 }
 
-static void threads_share_one_bucket(void **state)
+TEST_OF(fixture, threads_share_one_bucket)
 {
-    struct fixture *fixture = *state;
     struct asker askers[THREADS];
     pthread_t threads[THREADS];
     int allowed = 0;
@@ -427,31 +411,4 @@ static void threads_share_one_bucket(void **state)
     }
 
     assert_in_range(allowed, 50, 50 + (monotonic_ms() - began_ms) * 50 / 1000 + 1);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_fresh_token_is_random_and_its_line_holds_only_a_hash),
-        TEST(a_token_is_not_made_of_a_bad_name_or_scope),
-        TEST(lines_that_are_empty_or_comments_are_passed_over),
-        TEST(a_line_may_end_as_files_of_other_systems_do),
-        TEST(a_wrong_line_is_refused_without_repeating_it),
-        TEST(one_token_cannot_stand_there_twice),
-        TEST(D2_a_token_may_do_what_its_scopes_say_and_nothing_else),
-        TEST(G4_a_token_needs_every_permission_that_a_workflow_requires),
-        TEST(a_token_is_not_made_of_bad_permissions),
-        TEST(D2_each_of_many_tokens_is_found_and_keeps_its_own_scopes),
-        TEST(D2_what_is_nearly_the_token_is_not_the_token),
-        TEST(D2_without_a_bearer_token_only_open_routes_are_allowed),
-        TEST(nobody_is_let_in_where_no_tokens_are_kept),
-        TEST(a_token_may_burst_to_its_limit_and_is_then_told_when_to_come_back),
-        TEST(the_limit_counts_bursts_of_one_second_and_requests_that_are_forbidden),
-        TEST(a_limit_lets_requests_through_again_as_time_passes),
-        TEST(a_limit_of_zero_is_none),
-        TEST(threads_share_one_bucket),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

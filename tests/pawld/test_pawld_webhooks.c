@@ -36,6 +36,8 @@ static int tear_down(void **state)
     return left;
 }
 
+static const struct test_setting fixture_setting = { set_up, tear_down, 0 };
+
 /* One webhook at the receiver; `more` are further members of it. */
 static void write_config(struct fixture *fixture, const char *events, const char *more)
 {
@@ -107,9 +109,8 @@ static void assert_nothing_secret(const struct pawld *pawld)
 
 /* ---- What is told ------------------------------------------------------------------------------------------------ */
 
-static void C7_a_finished_instance_is_told_with_a_signed_body(void **state)
+TEST_OF(fixture, C7_a_finished_instance_is_told_with_a_signed_body)
 {
-    struct fixture *fixture = *state;
     char header[256];
     write_config(fixture, FINISHED, "");
     struct pawld *pawld = serve(fixture);
@@ -136,9 +137,8 @@ static void C7_a_finished_instance_is_told_with_a_signed_body(void **state)
     (void)await_delivery(fixture, pawld, "none"); /* delivered ones are gone */
 }
 
-static void C7_a_webhook_is_told_only_the_events_that_it_asks_for(void **state)
+TEST_OF(fixture, C7_a_webhook_is_told_only_the_events_that_it_asks_for)
 {
-    struct fixture *fixture = *state;
     write_config(fixture, "\"onWorkflowEnqueued\"", "");
     struct pawld *pawld = serve(fixture);
 
@@ -160,9 +160,8 @@ static void C7_a_webhook_is_told_only_the_events_that_it_asks_for(void **state)
 
 /* ---- What goes wrong --------------------------------------------------------------------------------------------- */
 
-static void C7_a_failed_delivery_is_tried_again_with_growing_delays(void **state)
+TEST_OF(fixture, C7_a_failed_delivery_is_tried_again_with_growing_delays)
 {
-    struct fixture *fixture = *state;
     write_config(fixture, FINISHED, ", \"delayMs\": 100");
     receiver_answers(&fixture->receiver, (const int[]){ 500, 503, 200 }, 3);
     struct pawld *pawld = serve(fixture);
@@ -185,9 +184,8 @@ static void C7_a_failed_delivery_is_tried_again_with_growing_delays(void **state
     assert_nothing_secret(pawld);
 }
 
-static void C7_one_that_failed_for_good_is_visible_and_can_be_sent_again(void **state)
+TEST_OF(fixture, C7_one_that_failed_for_good_is_visible_and_can_be_sent_again)
 {
-    struct fixture *fixture = *state;
     write_config(fixture, FINISHED, ", \"delayMs\": 1, \"attempts\": 2");
     receiver_answers(&fixture->receiver, (const int[]){ 500, 500, 200 }, 3);
     struct pawld *pawld = serve(fixture);
@@ -206,9 +204,8 @@ static void C7_one_that_failed_for_good_is_visible_and_can_be_sent_again(void **
     assert_int_equal(receiver_count(&fixture->receiver), 3);
 }
 
-static void a_redirect_is_a_failure_and_the_body_goes_nowhere_else(void **state)
+TEST_OF(fixture, a_redirect_is_a_failure_and_the_body_goes_nowhere_else)
 {
-    struct fixture *fixture = *state;
     struct receiver other;
     receiver_open(&other);
     fixture->receiver.location = pawl_scope_format(fixture->kit->scope, "http://127.0.0.1:%d/elsewhere", other.port);
@@ -225,9 +222,8 @@ static void a_redirect_is_a_failure_and_the_body_goes_nowhere_else(void **state)
     receiver_close(&other);
 }
 
-static void a_receiver_that_is_gone_is_not_asked_again(void **state)
+TEST_OF(fixture, a_receiver_that_is_gone_is_not_asked_again)
 {
-    struct fixture *fixture = *state;
     write_config(fixture, FINISHED, ", \"delayMs\": 1");
     receiver_answers(&fixture->receiver, (const int[]){ 410 }, 1);
     struct pawld *pawld = serve(fixture);
@@ -240,9 +236,8 @@ static void a_receiver_that_is_gone_is_not_asked_again(void **state)
     assert_int_equal(receiver_count(&fixture->receiver), 1);
 }
 
-static void a_receiver_that_does_not_answer_in_time_is_asked_again(void **state)
+TEST_OF(fixture, a_receiver_that_does_not_answer_in_time_is_asked_again)
 {
-    struct fixture *fixture = *state;
     write_config(fixture, FINISHED, ", \"delayMs\": 1, \"attempts\": 10, \"timeoutMs\": 900");
     receiver_hold(&fixture->receiver, true);
     struct pawld *pawld = serve(fixture);
@@ -256,9 +251,8 @@ static void a_receiver_that_does_not_answer_in_time_is_asked_again(void **state)
     assert_nothing_secret(pawld);
 }
 
-static void nobody_listening_is_a_failure_that_is_told(void **state)
+TEST_OF(fixture, nobody_listening_is_a_failure_that_is_told)
 {
-    struct fixture *fixture = *state;
     write_config(fixture, FINISHED, ", \"attempts\": 1");
     (void)shutdown(fixture->receiver.listener, SHUT_RDWR); /* the port is refused from now on */
     struct pawld *pawld = serve(fixture);
@@ -272,10 +266,9 @@ static void nobody_listening_is_a_failure_that_is_told(void **state)
 
 /* ---- Bounds, and crashes ----------------------------------------------------------------------------------------- */
 
-static void no_more_deliveries_are_under_way_than_are_allowed(void **state)
+TEST_OF(fixture, no_more_deliveries_are_under_way_than_are_allowed)
 {
     enum { INSTANCES = 6, ALLOWED = 2 };
-    struct fixture *fixture = *state;
     write_config(fixture, FINISHED, ", \"timeoutMs\": 60000"); /* none is given up meanwhile */
     receiver_hold(&fixture->receiver, true);
     struct pawld *pawld = serve(fixture);
@@ -293,9 +286,8 @@ static void no_more_deliveries_are_under_way_than_are_allowed(void **state)
     assert_int_equal(fixture->receiver.inside_max, ALLOWED);
 }
 
-static void C7_what_was_not_told_before_a_crash_is_told_after_it(void **state)
+TEST_OF(fixture, C7_what_was_not_told_before_a_crash_is_told_after_it)
 {
-    struct fixture *fixture = *state;
     write_config(fixture, FINISHED, ", \"delayMs\": 3000");
     receiver_answers(&fixture->receiver, (const int[]){ 500, 200 }, 2);
     struct pawld *pawld = serve(fixture);
@@ -315,9 +307,8 @@ static void C7_what_was_not_told_before_a_crash_is_told_after_it(void **state)
 
 /* The instance finishes in a pawld that is killed before anybody could be told; its lease on the delivery is what the
  * next one waits for, so the timeout is short. */
-static void C7_a_delivery_that_a_crash_cut_off_is_made_again(void **state)
+TEST_OF(fixture, C7_a_delivery_that_a_crash_cut_off_is_made_again)
 {
-    struct fixture *fixture = *state;
     write_config(fixture, FINISHED, ", \"timeoutMs\": 900");
     receiver_hold(&fixture->receiver, true);
     struct pawld *pawld = serve(fixture);
@@ -335,9 +326,8 @@ static void C7_a_delivery_that_a_crash_cut_off_is_made_again(void **state)
     (void)await_delivery(fixture, pawld, "none");
 }
 
-static void SIGTERM_waits_for_a_delivery_under_way(void **state)
+TEST_OF(fixture, SIGTERM_waits_for_a_delivery_under_way)
 {
-    struct fixture *fixture = *state;
     write_config(fixture, FINISHED, "");
     receiver_hold(&fixture->receiver, true);
     struct pawld *pawld = serve(fixture);
@@ -352,25 +342,4 @@ static void SIGTERM_waits_for_a_delivery_under_way(void **state)
     pawld = serve(fixture);
     (void)await_delivery(fixture, pawld, "none");
     assert_int_equal(receiver_count(&fixture->receiver), 1);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(C7_a_finished_instance_is_told_with_a_signed_body),
-        TEST(C7_a_webhook_is_told_only_the_events_that_it_asks_for),
-        TEST(C7_a_failed_delivery_is_tried_again_with_growing_delays),
-        TEST(C7_one_that_failed_for_good_is_visible_and_can_be_sent_again),
-        TEST(a_redirect_is_a_failure_and_the_body_goes_nowhere_else),
-        TEST(a_receiver_that_is_gone_is_not_asked_again),
-        TEST(a_receiver_that_does_not_answer_in_time_is_asked_again),
-        TEST(nobody_listening_is_a_failure_that_is_told),
-        TEST(no_more_deliveries_are_under_way_than_are_allowed),
-        TEST(C7_what_was_not_told_before_a_crash_is_told_after_it),
-        TEST(C7_a_delivery_that_a_crash_cut_off_is_made_again),
-        TEST(SIGTERM_waits_for_a_delivery_under_way),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,9 +23,8 @@ static const char *text_of(const struct answer *answer, const char *path)
 
 /* ---- Workers in processes ------------------------------------------------------------------------------------------- */
 
-static void G1_a_worker_in_one_process_carries_out_what_a_workflow_in_another_calls(void **state)
+TEST_OF(kit, G1_a_worker_in_one_process_carries_out_what_a_workflow_in_another_calls)
 {
-    struct kit *kit = *state;
     struct pawld *flows = PAWLD_SERVE(kit, CALLS);
     struct pawld *worker = PAWLD_SERVE(kit, "--worker", FUNCTIONS);
 
@@ -49,9 +48,8 @@ static void G1_a_worker_in_one_process_carries_out_what_a_workflow_in_another_ca
     assert_int_equal(pawld_await_end(worker), 0);
 }
 
-static void a_module_with_functions_is_a_worker_of_its_own(void **state)
+TEST_OF(kit, a_module_with_functions_is_a_worker_of_its_own)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, CALLS, FUNCTIONS);
     assert_non_null(strstr(pawld->errors, "4 workflows (calls, defers, guarded, unwanted)"));
     call(kit, pawld, "a", "double", "3");
@@ -59,9 +57,8 @@ static void a_module_with_functions_is_a_worker_of_its_own(void **state)
     assert_int_equal(pawl_value_int(result.value, "details.output", 0), 6);
 }
 
-static void a_worker_that_cannot_be_loaded_is_told_in_one_line(void **state)
+TEST_OF(kit, a_worker_that_cannot_be_loaded_is_told_in_one_line)
 {
-    struct kit *kit = *state;
     static const struct {
         const char *module, *wanted;
     } cases[] = { { "nowhere.so", "module nowhere.so: No such file or directory" },
@@ -81,9 +78,8 @@ static void a_worker_that_cannot_be_loaded_is_told_in_one_line(void **state)
 
 /* ---- Limits --------------------------------------------------------------------------------------------------------- */
 
-static void no_more_calls_of_a_function_run_at_once_than_the_file_says(void **state)
+TEST_OF(kit, no_more_calls_of_a_function_run_at_once_than_the_file_says)
 {
-    struct kit *kit = *state;
     write_file("c.json",
                pawl_scope_format(kit->scope,
                                  "{\"workerModules\": [\"%s\"], \"functions\": {\"stand\": {\"concurrency\": 1},"
@@ -103,9 +99,8 @@ static void no_more_calls_of_a_function_run_at_once_than_the_file_says(void **st
     assert_int_equal(result_of(kit, pawld, "b").status, 200);
 }
 
-static void the_limit_holds_for_workers_outside_too(void **state)
+TEST_OF(kit, the_limit_holds_for_workers_outside_too)
 {
-    struct kit *kit = *state;
     static const char claim[] = "{\"functions\": [\"outside\"], \"max\": 10}";
     write_file("c.json", "{\"functions\": {\"outside\": {\"concurrency\": 2}}}");
     struct pawld *pawld = PAWLD_SERVE(kit, "--config", "c.json", CALLS);
@@ -124,9 +119,8 @@ static void the_limit_holds_for_workers_outside_too(void **state)
 /* ---- Workers over HTTP ------------------------------------------------------------------------------------------------ */
 
 /* The job was made in the one process, and is claimed in the other, which is not told and looks for it. */
-static void a_claim_finds_the_jobs_of_other_processes(void **state)
+TEST_OF(kit, a_claim_finds_the_jobs_of_other_processes)
 {
-    struct kit *kit = *state;
     static const char claim[] = "{\"functions\": [\"outside\"], \"waitMs\": 20000, \"leaseMs\": 1000}";
     struct pawld *flows = PAWLD_SERVE(kit, CALLS), *other = PAWLD_SERVE(kit, "--workers", "0", GATES);
     call(kit, flows, "a", "outside", "{\"n\":  1}");
@@ -167,9 +161,8 @@ static const char *make_token(struct kit *kit, const char *scopes, const char *p
     return token;
 }
 
-static void D2_jobs_need_the_scope_work_and_deferreds_only_their_token(void **state)
+TEST_OF(kit, D2_jobs_need_the_scope_work_and_deferreds_only_their_token)
 {
-    struct kit *kit = *state;
     static const char claim[] = "{\"functions\": [\"outside\"]}";
     const char *worker = make_token(kit, "work", NULL), *other = make_token(kit, "read,create,manage,event,tick", NULL);
     struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", CALLS);
@@ -197,9 +190,8 @@ static void D2_jobs_need_the_scope_work_and_deferreds_only_their_token(void **st
     assert_int_equal(ask(kit, pawld, "POST", succeed, "{\"result\": 2}", NULL).status, 409);
 }
 
-static void G4_a_workflow_that_requires_permissions_is_for_tokens_that_have_them(void **state)
+TEST_OF(kit, G4_a_workflow_that_requires_permissions_is_for_tokens_that_have_them)
 {
-    struct kit *kit = *state;
     static const char path[] = "/workflows/guarded/instances", body[] = "{\"id\": \"g\"}";
     const char *plain = make_token(kit, "read,create", NULL), *half = make_token(kit, "read,create", "admin");
     const char *whole = make_token(kit, "read,create", "finance,admin"),
@@ -221,26 +213,9 @@ static void G4_a_workflow_that_requires_permissions_is_for_tokens_that_have_them
 }
 
 /* Without tokens everybody on this machine may do everything. */
-static void without_tokens_no_permission_is_asked_for(void **state)
+TEST_OF(kit, without_tokens_no_permission_is_asked_for)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = PAWLD_SERVE(kit, CALLS);
     create(kit, pawld, "guarded", "g", "null");
     await_status(kit, pawld, "guarded", "g", "complete");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        KIT_TEST(G1_a_worker_in_one_process_carries_out_what_a_workflow_in_another_calls),
-        KIT_TEST(a_module_with_functions_is_a_worker_of_its_own),
-        KIT_TEST(a_worker_that_cannot_be_loaded_is_told_in_one_line),
-        KIT_TEST(no_more_calls_of_a_function_run_at_once_than_the_file_says),
-        KIT_TEST(the_limit_holds_for_workers_outside_too),
-        KIT_TEST(a_claim_finds_the_jobs_of_other_processes),
-        KIT_TEST(D2_jobs_need_the_scope_work_and_deferreds_only_their_token),
-        KIT_TEST(G4_a_workflow_that_requires_permissions_is_for_tokens_that_have_them),
-        KIT_TEST(without_tokens_no_permission_is_asked_for),
-    };
-    return cmocka_run_group_tests_name("pawld and workers", tests, NULL, NULL);
 }

@@ -71,9 +71,27 @@ static void *be_a_client(void *user)
     return NULL;
 }
 
-static void every_run_ends_rightly_while_processes_and_the_server_are_killed(void **state) /* C1, C3, C8, A5 */
+static int set_up(void **state)
 {
     (void)state;
+    if (!postgres_server_start(&server, getpid(), false))
+        return -1;
+    trouble_open(&trouble, server.folder, "");
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    trouble_close(&trouble);
+    postgres_server_stop(&server);
+    return 0;
+}
+
+static const struct test_setting served = { set_up, tear_down, 0 };
+
+TEST_WITH(served, void *unused, every_run_ends_rightly_while_processes_and_the_server_are_killed) /* C1, C3, C8, A5 */
+{
     struct client client = { .runs = setting("PAWL_CHAOS_RUNS", RUNS) };
     int64_t killing_ms = setting("PAWL_CHAOS_SECONDS", KILLING_S) * 1000;
     pthread_t thread;
@@ -104,30 +122,4 @@ static void every_run_ends_rightly_while_processes_and_the_server_are_killed(voi
     for (int i = 0; i < PROCESSES; i++)
         assert_int_equal(worker_stop(&trouble.workers[i]), 0);
     assert_all_is_well(&trouble, client.runs);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    if (!postgres_server_start(&server, getpid(), false))
-        return -1;
-    trouble_open(&trouble, server.folder, "");
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    trouble_close(&trouble);
-    postgres_server_stop(&server);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_run_ends_rightly_while_processes_and_the_server_are_killed, set_up,
-                                        tear_down),
-    };
-    return cmocka_run_group_tests_name("trouble, chaos", tests, NULL, NULL);
 }

@@ -25,6 +25,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting setting = { set_up, tear_down, 0 };
+
 static int64_t count_where(const char *condition)
 {
     char sql[1024];
@@ -74,9 +76,8 @@ static void assert_times_are_right(int64_t runs, int64_t began_ms, int64_t ended
     assert_int_equal(count_where(sql), runs);
 }
 
-static void C5_processes_a_minute_ahead_and_a_minute_behind_work_together(void **state)
+TEST_WITH(setting, void *unused, C5_processes_a_minute_ahead_and_a_minute_behind_work_together)
 {
-    (void)state;
     (void)worker_start(&trouble, "+60s");
     (void)worker_start(&trouble, "-60s");
     trouble_await(&trouble, "SELECT count(*) FROM workflow_runner", 2, PATIENCE_MS);
@@ -106,11 +107,10 @@ static int count_bodies(void)
 
 /* The bodies of the one whose clock is behind stand at the gate for longer than a lease lasts.  A lease that its clock
  * gave would be over for the other one, which would begin them again. */
-static void C5_leases_are_respected_whatever_the_clocks_say(void **state)
+TEST_WITH(setting, void *unused, C5_leases_are_respected_whatever_the_clocks_say)
 {
     enum { RUNS = 4, LEASE_MS = 3000 }; /* as many as one has threads */
     char gate[96];
-    (void)state;
     trouble.lease_ms = LEASE_MS;
     (void)worker_start(&trouble, "-60s");
     for (int n = 0; n < RUNS; n++)
@@ -134,15 +134,4 @@ static void C5_leases_are_respected_whatever_the_clocks_say(void **state)
     assert_int_equal(unlink(gate), 0);
     assert_int_equal(trouble_complete(&trouble), RUNS);
     assert_int_equal(count_bodies(), RUNS);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(C5_processes_a_minute_ahead_and_a_minute_behind_work_together),
-        TEST(C5_leases_are_respected_whatever_the_clocks_say),
-    };
-    return cmocka_run_group_tests_name("trouble, clocks", tests, NULL, NULL);
 }

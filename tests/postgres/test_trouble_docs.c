@@ -21,6 +21,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting setting = { set_up, tear_down, 0 };
+
 /* The block of SQL behind <!-- tested: name -->. */
 static const char *sql_of(const char *name)
 {
@@ -64,11 +66,10 @@ static void drop_roles(void)
 }
 
 /* The owner makes the tables, the other one runs, the third one looks. */
-static void roles_suffice_for_what_they_are_for(void **state)
+TEST_WITH(setting, void *unused, roles_suffice_for_what_they_are_for)
 {
     enum { RUNS = 5 };
     char sql[160];
-    (void)state;
     drop_roles();
     trouble_execute(&trouble, sql_of("roles"));
     use_role("pawl_owner", "&pawl_schema=pawl");
@@ -126,9 +127,8 @@ static void age(const char *id)
 }
 
 /* Two are old and finished, one is finished and new, one is old and waits. */
-static void retention_removes_what_is_old_and_finished_and_nothing_else(void **state) /* B8 */
+TEST_WITH(setting, void *unused, retention_removes_what_is_old_and_finished_and_nothing_else) /* B8 */
 {
-    (void)state;
     trouble_open_engine(&trouble);
     (void)worker_start(&trouble, NULL);
     trouble_create(&trouble, 0, 4);
@@ -176,12 +176,11 @@ static void restore_copy(const char *copy)
 }
 
 /* The copy is taken beside a worker that holds runs; there, they are a dead one's. */
-static void a_restored_dump_goes_on_from_its_moment(void **state)
+TEST_WITH(setting, void *unused, a_restored_dump_goes_on_from_its_moment)
 {
     enum { RUNS = 20 };
     static struct trouble copy;
     char sql[96];
-    (void)state;
     trouble_open_engine(&trouble);
     (void)worker_start(&trouble, NULL);
     trouble_create(&trouble, 0, RUNS);
@@ -205,16 +204,4 @@ static void a_restored_dump_goes_on_from_its_moment(void **state)
     pawl_close(copy.engine);
     snprintf(sql, sizeof sql, "DROP DATABASE %s WITH (FORCE)", copy.database);
     trouble_execute(&trouble, sql);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(roles_suffice_for_what_they_are_for),
-        TEST(retention_removes_what_is_old_and_finished_and_nothing_else),
-        TEST(a_restored_dump_goes_on_from_its_moment),
-    };
-    return cmocka_run_group_tests_name("trouble, docs", tests, NULL, NULL);
 }

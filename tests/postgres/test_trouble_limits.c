@@ -42,6 +42,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting setting = { set_up, tear_down, 0 };
+
 /* The store as the role sees it. */
 static void use_role(const char *options)
 {
@@ -91,9 +93,8 @@ static void make_tables(void)
 
 /* ---- Permissions --------------------------------------------------------------------------------------------------- */
 
-static void a_role_that_may_not_make_tables_is_told_so(void **state)
+TEST_WITH(setting, void *unused, a_role_that_may_not_make_tables_is_told_so)
 {
-    (void)state;
     use_role("");
     assert_refused("permission denied for schema public");
     assert_says("grant it to the role");
@@ -102,10 +103,9 @@ static void a_role_that_may_not_make_tables_is_told_so(void **state)
     assert_int_equal(trouble_number(&trouble, "SELECT count(*) FROM pg_class WHERE relname = 'workflow_schema'"), 0);
 }
 
-static void a_role_that_may_not_see_the_schema_is_told_so(void **state)
+TEST_WITH(setting, void *unused, a_role_that_may_not_see_the_schema_is_told_so)
 {
     pawl_engine *engine = NULL;
-    (void)state;
     snprintf(trouble.options, sizeof trouble.options, "&pawl_schema=hidden");
     make_tables();
     use_role("&pawl_schema=hidden");
@@ -113,9 +113,8 @@ static void a_role_that_may_not_see_the_schema_is_told_so(void **state)
     assert_says("the role may not use");
 }
 
-static void a_role_that_may_not_insert_is_told_where(void **state)
+TEST_WITH(setting, void *unused, a_role_that_may_not_insert_is_told_where)
 {
-    (void)state;
     make_tables();
     run_sql("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO %s");
     run_sql("GRANT USAGE ON ALL SEQUENCES IN SCHEMA public TO %s");
@@ -131,9 +130,8 @@ static void a_role_that_may_not_insert_is_told_where(void **state)
     assert_ok(create(trouble.engine, "a"), trouble.error);
 }
 
-static void a_role_that_may_only_read_reads_and_is_told_what_it_may_not(void **state)
+TEST_WITH(setting, void *unused, a_role_that_may_only_read_reads_and_is_told_what_it_may_not)
 {
-    (void)state;
     make_tables();
     run_sql("GRANT SELECT ON ALL TABLES IN SCHEMA public TO %s");
     use_role("");
@@ -146,9 +144,8 @@ static void a_role_that_may_only_read_reads_and_is_told_what_it_may_not(void **s
     assert_says("permission denied for table workflow_");
 }
 
-static void a_session_that_is_read_only_is_told_as_such(void **state)
+TEST_WITH(setting, void *unused, a_session_that_is_read_only_is_told_as_such)
 {
-    (void)state;
     make_tables();
     run_sql("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO %s");
     run_sql("ALTER ROLE %s SET default_transaction_read_only = on");
@@ -176,10 +173,9 @@ static void *send_one(void *unused)
 }
 
 /* A row that stays locked for longer than the role's limit, and a statement that takes longer. */
-static void time_limits_of_the_role_do_not_cut_the_store_short(void **state)
+TEST_WITH(setting, void *unused, time_limits_of_the_role_do_not_cut_the_store_short)
 {
     pthread_t thread;
-    (void)state;
     give_rights();
     run_sql("ALTER ROLE %s SET lock_timeout = '100ms'");
     run_sql("ALTER ROLE %s SET statement_timeout = '200ms'");
@@ -210,11 +206,10 @@ static void time_limits_of_the_role_do_not_cut_the_store_short(void **state)
 }
 
 /* Sessions that are opened later have another path than the first; a mutation is not to blame for that. */
-static void a_search_path_that_is_changed_under_running_processes_fails_no_mutation(void **state)
+TEST_WITH(setting, void *unused, a_search_path_that_is_changed_under_running_processes_fails_no_mutation)
 {
     enum { RUNS = 10 };
     char sql[160];
-    (void)state;
     trouble_open_engine(&trouble);
     (void)worker_start(&trouble, NULL);
     trouble_await(&trouble, "SELECT count(*) FROM workflow_runner", 1, PATIENCE_MS);
@@ -231,10 +226,9 @@ static void a_search_path_that_is_changed_under_running_processes_fails_no_mutat
 /* ---- Connections ------------------------------------------------------------------------------------------------------ */
 
 /* Limits of the role and of the server come with the same SQLSTATE. */
-static void a_role_without_connections_left_waits_and_then_tells(void **state)
+TEST_WITH(setting, void *unused, a_role_without_connections_left_waits_and_then_tells)
 {
     pawl_engine *engine = NULL;
-    (void)state;
     give_rights();
     run_sql("ALTER ROLE %s CONNECTION LIMIT 2");
     PGconn *first = trouble_connect(&trouble, role), *second = trouble_connect(&trouble, role);
@@ -248,10 +242,9 @@ static void a_role_without_connections_left_waits_and_then_tells(void **state)
 }
 
 /* Two processes want a dozen connections each and get eight between them; then they get none; then enough. */
-static void processes_go_on_when_there_are_connections_again(void **state) /* C8 */
+TEST_WITH(setting, void *unused, processes_go_on_when_there_are_connections_again) /* C8 */
 {
     enum { RUNS = 30 };
-    (void)state;
     give_rights();
     run_sql("ALTER ROLE %s CONNECTION LIMIT 8");
     use_role("&pawl_busy_ms=1000");
@@ -290,13 +283,12 @@ static int fill_server(const struct postgres_server *server, PGconn **sessions, 
     return count;
 }
 
-static void a_server_whose_connections_are_all_in_use_is_told_and_gone_on_with(void **state) /* C8 */
+TEST_WITH(setting, void *unused, a_server_whose_connections_are_all_in_use_is_told_and_gone_on_with) /* C8 */
 {
     static PGconn *sessions[400];
     static struct postgres_server server;
     static struct trouble there;
     pawl_engine *engine = NULL;
-    (void)state;
     assert_true(postgres_server_start(&server, getpid(), false));
     trouble_open(&there, server.folder, "&pawl_busy_ms=300");
     trouble_open_engine(&there);
@@ -334,9 +326,8 @@ static void open_and_leave(int begin)
     _exit(status == PAWL_OK ? 0 : 1);
 }
 
-static void eight_processes_that_make_the_tables_at_once_all_succeed(void **state)
+TEST_WITH(setting, void *unused, eight_processes_that_make_the_tables_at_once_all_succeed)
 {
-    (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         pid_t starters[STARTERS];
         int begin[2], status = -1;
@@ -360,24 +351,4 @@ static void eight_processes_that_make_the_tables_at_once_all_succeed(void **stat
     }
     assert_int_equal(trouble_number(&trouble, "SELECT count(*) FROM pg_class WHERE relname = 'workflow_instance'"),
                      ROUNDS);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_role_that_may_not_make_tables_is_told_so),
-        TEST(a_role_that_may_not_see_the_schema_is_told_so),
-        TEST(a_role_that_may_not_insert_is_told_where),
-        TEST(a_role_that_may_only_read_reads_and_is_told_what_it_may_not),
-        TEST(a_session_that_is_read_only_is_told_as_such),
-        TEST(time_limits_of_the_role_do_not_cut_the_store_short),
-        TEST(a_search_path_that_is_changed_under_running_processes_fails_no_mutation),
-        TEST(a_role_without_connections_left_waits_and_then_tells),
-        TEST(processes_go_on_when_there_are_connections_again),
-        TEST(a_server_whose_connections_are_all_in_use_is_told_and_gone_on_with),
-        TEST(eight_processes_that_make_the_tables_at_once_all_succeed),
-    };
-    return cmocka_run_group_tests_name("trouble, limits", tests, NULL, NULL);
 }

@@ -48,6 +48,12 @@ static int tear_down(void **state)
     return left;
 }
 
+static const struct test_setting with_patience = { set_up_patient, tear_down, 0 };
+
+static const struct test_setting with_own_server = { set_up_own, tear_down, 0 };
+
+static const struct test_setting with_server = { set_up, tear_down, 0 };
+
 static struct pawld *serve(struct kit *kit)
 {
     struct pawld *pawld = PAWLD_START(kit, "--store", trouble.url, "--listen", "127.0.0.1:0", BUSY_MODULE);
@@ -96,9 +102,8 @@ static void create_and_send(struct kit *kit, int n)
 
 /* ---- Tests -------------------------------------------------------------------------------------------------------- */
 
-static void every_run_ends_rightly_while_daemons_are_killed(void **state) /* C1, C3 */
+TEST_IN(with_server, kit, every_run_ends_rightly_while_daemons_are_killed) /* C1, C3 */
 {
-    struct kit *kit = *state;
     for (int i = 0; i < PROCESSES; i++)
         (void)serve(kit);
     for (int n = 0; n < RUNS; n++) {
@@ -121,9 +126,8 @@ static void every_run_ends_rightly_while_daemons_are_killed(void **state) /* C1,
     assert_all_is_well(&trouble, RUNS);
 }
 
-static void SIGTERM_drains_and_gives_the_leases_back(void **state)
+TEST_IN(with_server, kit, SIGTERM_drains_and_gives_the_leases_back)
 {
-    struct kit *kit = *state;
     struct pawld *pawld = serve(kit);
     create(kit, pawld, "busy", "a", "{\"n\":1,\"nap\":1}");
     trouble_await(&trouble, "SELECT count(*) FROM workflow_steps WHERE name = 'wait' AND status = 'waiting'", 1,
@@ -137,9 +141,8 @@ static void SIGTERM_drains_and_gives_the_leases_back(void **state)
     assert_int_equal(trouble_number(&trouble, "SELECT count(*) FROM workflow_receipt"), 0);
 }
 
-static void a_store_that_cannot_be_used_is_one_line_and_the_end(void **state)
+TEST_IN(with_server, kit, a_store_that_cannot_be_used_is_one_line_and_the_end)
 {
-    struct kit *kit = *state;
     static const struct {
         const char *store, *says;
     } cases[] = {
@@ -168,9 +171,8 @@ static void await_ready(struct kit *kit, const struct pawld *pawld, long wanted)
     fail_msg("/health/ready says %ld", status);
 }
 
-static void while_the_server_is_away_the_answer_is_503_and_then_all_goes_on(void **state) /* C8 */
+TEST_IN(with_own_server, kit, while_the_server_is_away_the_answer_is_503_and_then_all_goes_on) /* C8 */
 {
-    struct kit *kit = *state;
     struct pawld *pawld = serve(kit);
     await_ready(kit, pawld, 200);
     assert_true(postgres_server_order(&own, POSTGRES_SERVER_DOWN));
@@ -245,11 +247,10 @@ static int start_asking(const struct pawld *pawld, struct frozen *clients)
 
 /* What needs nothing of the store is answered while it is silent, however many wait for it.  Of those some are told so after a
  * while; the others have their answers once the server goes on. */
-static void while_the_server_is_silent_what_needs_no_store_is_answered(void **state)
+TEST_IN(with_patience, kit, while_the_server_is_silent_what_needs_no_store_is_answered)
 {
     static const char *const open[] = { "/health/live", "/health", "/version", "/workflows", "/openapi.json" };
     static struct frozen clients[FROZEN_MAX];
-    struct kit *kit = *state;
     struct pawld *pawld = serve(kit);
     create(kit, pawld, "busy", "r-0", "{\"n\":0,\"nap\":1}");
     assert_int_equal(ask(kit, pawld, "GET", "/health/live", NULL, NULL).status, 200);
@@ -281,20 +282,4 @@ static void while_the_server_is_silent_what_needs_no_store_is_answered(void **st
     }
     assert_true(refused > 0 && refused < count);
     await_ready(kit, pawld, 200);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_run_ends_rightly_while_daemons_are_killed),
-        TEST(SIGTERM_drains_and_gives_the_leases_back),
-        TEST(a_store_that_cannot_be_used_is_one_line_and_the_end),
-        cmocka_unit_test_setup_teardown(while_the_server_is_away_the_answer_is_503_and_then_all_goes_on, set_up_own,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(while_the_server_is_silent_what_needs_no_store_is_answered, set_up_patient,
-                                        tear_down),
-    };
-    return cmocka_run_group_tests_name("trouble, pawld", tests, NULL, NULL);
 }

@@ -102,12 +102,13 @@ static int tear_down(void **state)
     return rmdir(pooler.folder);
 }
 
+static const struct test_setting setting = { set_up, tear_down, 0 };
+
 /* ---- Tests --------------------------------------------------------------------------------------------------------- */
 
 /* Three processes have some forty connections to the pooler, and the pooler six to the server.  It is killed twice. */
-static void every_run_ends_rightly_behind_a_transaction_pooler_that_is_killed(void **state) /* C3, C8 */
+TEST_WITH(setting, void *unused, every_run_ends_rightly_behind_a_transaction_pooler_that_is_killed) /* C3, C8 */
 {
-    (void)state;
     trouble_set_hosts(&trouble, pooler.folder);
     trouble_open_engine(&trouble);
     trouble.lease_ms = 5000;
@@ -141,12 +142,11 @@ static void every_run_ends_rightly_behind_a_transaction_pooler_that_is_killed(vo
 }
 
 /* The second one, at the latest, finds the first one's statements in the session that is lent to it. */
-static void without_the_option_the_error_says_what_to_give(void **state)
+TEST_WITH(setting, void *unused, without_the_option_the_error_says_what_to_give)
 {
     struct pawl_options options = PAWL_OPTIONS_INIT;
     pawl_engine *engines[2] = { NULL, NULL };
     pawl_status status = PAWL_OK;
-    (void)state;
     snprintf(trouble.options, sizeof trouble.options, "&pawl_busy_ms=300");
     trouble_set_hosts(&trouble, pooler.folder);
     options.store_url = trouble.url;
@@ -158,15 +158,4 @@ static void without_the_option_the_error_says_what_to_give(void **state)
     if (strstr(trouble.error.text, "pawl_pooler=transaction") == NULL)
         fail_msg("%s", trouble.error.text);
     pawl_close(engines[0]);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_run_ends_rightly_behind_a_transaction_pooler_that_is_killed),
-        TEST(without_the_option_the_error_says_what_to_give),
-    };
-    return cmocka_run_group_tests_name("trouble, pooler", tests, NULL, NULL);
 }

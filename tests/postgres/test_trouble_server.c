@@ -25,6 +25,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting served = { set_up, tear_down, 0 };
+
 static void start_workers(int count)
 {
     for (int i = 0; i < count; i++)
@@ -73,10 +75,9 @@ static void *cut_again_and_again(void *user)
 
 /* The test's own engine goes past the proxy: what it created is what the others are asked for.  A claim whose answer was
  * lost is nobody's until its lease is over, so leases are short here. */
-static void every_run_ends_rightly_while_connections_are_cut_at_commits(void **state) /* C3, C8 */
+TEST_WITH(served, void *unused, every_run_ends_rightly_while_connections_are_cut_at_commits) /* C3, C8 */
 {
     static struct cutting cutting;
-    (void)state;
     const char *server = postgres_server_socket();
     atomic_store(&cutting.stopping, false);
     cutting_proxy_start(&cutting.proxy, server);
@@ -140,6 +141,8 @@ static int tear_down_pair(void **state)
     return 0;
 }
 
+static const struct test_setting served_twice = { set_up_pair, tear_down_pair, 0 };
+
 static atomic_bool primary_is_dead;
 
 /* The last ones come only then, so that something is left to do, however late the primary dies. */
@@ -157,11 +160,10 @@ static void *create_and_send(void *user)
 
 /* What the clients were told and what is in the tables of the steps are compared at the end: nothing that was
  * acknowledged by the dead primary is missing in the new one. */
-static void nothing_acknowledged_is_lost_when_a_synchronous_standby_takes_over(void **state) /* C3, C8 */
+TEST_WITH(served_twice, void *unused, nothing_acknowledged_is_lost_when_a_synchronous_standby_takes_over) /* C3, C8 */
 {
     int64_t runs = RUNS;
     pthread_t client;
-    (void)state;
     atomic_store(&primary_is_dead, false);
     wait_for_the_standby();
     trouble.lease_ms = 5000; /* a claim whose answer was lost is nobody's until its lease is over */
@@ -194,10 +196,9 @@ static void nothing_acknowledged_is_lost_when_a_synchronous_standby_takes_over(v
 
 /* ---- What somebody has set for the database ------------------------------------------------------------------------- */
 
-static void serializable_by_default_changes_nothing_for_many_processes(void **state)
+TEST_WITH(served, void *unused, serializable_by_default_changes_nothing_for_many_processes)
 {
     char sql[128];
-    (void)state;
     snprintf(sql, sizeof sql, "ALTER DATABASE %s SET default_transaction_isolation = 'serializable'", trouble.database);
     trouble_execute(&trouble, sql);
     trouble_open_engine(&trouble);
@@ -206,11 +207,10 @@ static void serializable_by_default_changes_nothing_for_many_processes(void **st
 }
 
 /* Every two rows are locked in both orders at once, by the steps' own SQL; PostgreSQL ends one of two. */
-static void deadlocks_of_steps_in_several_processes_end_in_progress(void **state) /* C8 */
+TEST_WITH(served, void *unused, deadlocks_of_steps_in_several_processes_end_in_progress) /* C8 */
 {
     char sql[128];
     enum { MOVES = 40 };
-    (void)state;
     snprintf(sql, sizeof sql, "ALTER DATABASE %s SET deadlock_timeout = '20ms'", trouble.database);
     trouble_execute(&trouble, sql);
     trouble_open_engine(&trouble);
@@ -236,7 +236,7 @@ static pawl_status read_once(pawl_engine *engine, struct pawl_error *error)
 }
 
 /* Threads that serve many must not each wait for it: the first that finds it away does, a little. */
-static void of_a_server_that_is_away_readers_are_told_at_once(void **state)
+TEST(of_a_server_that_is_away_readers_are_told_at_once)
 {
     enum { READS = 20, WAIT_MS = 3000 };
     struct postgres_server server;
@@ -244,7 +244,6 @@ static void of_a_server_that_is_away_readers_are_told_at_once(void **state)
     struct pawl_error error;
     pawl_engine *engine = NULL;
     char url[256];
-    (void)state;
     assert_true(postgres_server_start(&server, getpid(), false));
     (void)snprintf(url, sizeof url, "postgres://pawl@/postgres?host=%s", server.folder);
     options.store_url = url;
@@ -267,19 +266,4 @@ static void of_a_server_that_is_away_readers_are_told_at_once(void **state)
     }
     pawl_close(engine);
     postgres_server_stop(&server);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(every_run_ends_rightly_while_connections_are_cut_at_commits),
-        cmocka_unit_test(of_a_server_that_is_away_readers_are_told_at_once),
-        cmocka_unit_test_setup_teardown(nothing_acknowledged_is_lost_when_a_synchronous_standby_takes_over, set_up_pair,
-                                        tear_down_pair),
-        TEST(serializable_by_default_changes_nothing_for_many_processes),
-        TEST(deadlocks_of_steps_in_several_processes_end_in_progress),
-    };
-    return cmocka_run_group_tests_name("trouble, server", tests, NULL, NULL);
 }

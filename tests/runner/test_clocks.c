@@ -22,10 +22,9 @@ struct clocks {
     int64_t taken; /* by another runner while the body ran */
 };
 
-static pawl_status work(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(work)
 {
     struct clocks *clocks = pawl_step_user(step);
-    (void)input;
     clocks->bodies++;
     pawl_world_set_clock_ms(clocks->world, clocks->by_ms);
     pawl_world_jump_ms(clocks->world, clocks->passes_ms);
@@ -37,19 +36,16 @@ static pawl_status work(pawl_step *step, const pawl_value *input, pawl_value **o
 
 static const struct pawl_step_options ten_seconds = { .timeout = "10 s", .retries = PAWL_NO_RETRIES };
 
-static pawl_status worker(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(worker)
 {
-    (void)params;
     return pawl_do(run, "work", &ten_seconds, work, NULL, out_result);
 }
 
 /* While the body runs another runner ticks, three times in a lease, and the first one renews. */
-static pawl_status be_watched(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(be_watched)
 {
     struct clocks *clocks = pawl_step_user(step);
     pawl_runner *other = NULL;
-    (void)input;
-    (void)out_result;
     if (clocks->bodies++ > 0)
         return PAWL_OK;
     PAWL_TRY(pawl_runner_open(pawl_step_engine(step), NULL, &other, NULL));
@@ -67,16 +63,13 @@ static pawl_status be_watched(pawl_step *step, const pawl_value *input, pawl_val
     return status;
 }
 
-static pawl_status watched(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(watched)
 {
-    (void)params;
     return pawl_do(run, "work", NULL, be_watched, NULL, out_result);
 }
 
-static pawl_status sleeper(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(sleeper)
 {
-    (void)params;
-    (void)out_result;
     return pawl_sleep(run, "rest", "1 hour");
 }
 
@@ -106,6 +99,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting clocks_setting = { set_up, tear_down, 0 };
+
 static struct pawl_instance play(struct clocks *clocks, const char *workflow)
 {
     struct pawl_instance instance;
@@ -125,20 +120,18 @@ static void expect_in_time(struct clocks *clocks, int64_t by_ms)
     assert_false(clocks->cancelled);
 }
 
-static void a_clock_that_is_set_forward_does_not_time_out_a_body(void **state)
+TEST_OF(clocks, a_clock_that_is_set_forward_does_not_time_out_a_body)
 {
-    expect_in_time(*state, HOUR_MS);
+    expect_in_time(clocks, HOUR_MS);
 }
 
-static void a_clock_that_is_set_back_does_not_lengthen_its_time(void **state)
+TEST_OF(clocks, a_clock_that_is_set_back_does_not_lengthen_its_time)
 {
-    struct clocks *clocks = *state;
     expect_in_time(clocks, -HOUR_MS);
 }
 
-static void time_that_passes_times_out_a_body_whatever_the_clock_says(void **state)
+TEST_OF(clocks, time_that_passes_times_out_a_body_whatever_the_clock_says)
 {
-    struct clocks *clocks = *state;
     clocks->by_ms = -HOUR_MS;
     clocks->passes_ms = 10 * SECOND_MS + 1;
     struct pawl_instance instance = play(clocks, "worker");
@@ -159,14 +152,14 @@ static void expect_kept(struct clocks *clocks, int64_t by_ms)
     assert_int_equal(clocks->bodies, 1);
 }
 
-static void a_clock_that_is_set_forward_takes_no_lease_from_a_runner_that_renews(void **state)
+TEST_OF(clocks, a_clock_that_is_set_forward_takes_no_lease_from_a_runner_that_renews)
 {
-    expect_kept(*state, HOUR_MS);
+    expect_kept(clocks, HOUR_MS);
 }
 
-static void a_clock_that_is_set_back_takes_no_lease_from_a_runner_that_renews(void **state)
+TEST_OF(clocks, a_clock_that_is_set_back_takes_no_lease_from_a_runner_that_renews)
 {
-    expect_kept(*state, -HOUR_MS);
+    expect_kept(clocks, -HOUR_MS);
 }
 
 static enum pawl_instance_status status_of_sleeper(struct clocks *clocks)
@@ -177,9 +170,8 @@ static enum pawl_instance_status status_of_sleeper(struct clocks *clocks)
     return instance.status;
 }
 
-static void a_sleep_ends_by_wall_time(void **state)
+TEST_OF(clocks, a_sleep_ends_by_wall_time)
 {
-    struct clocks *clocks = *state;
     assert_int_equal(play(clocks, "sleeper").status, PAWL_WAITING);
     pawl_world_set_clock_ms(clocks->world, -HOUR_MS);
     pawl_world_jump_ms(clocks->world, HOUR_MS);
@@ -210,23 +202,20 @@ static int64_t true_monotonic(void *user)
     return monotonic_ms();
 }
 
-static pawl_status wait_at_gate(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(wait_at_gate)
 {
     struct started *started = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     atomic_fetch_add(&started->bodies, 1);
     return gate_pass(&started->gate) ? PAWL_OK : pawl_fail_for_good(step, "Gate", "nobody opened it");
 }
 
-static pawl_status waits(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(waits)
 {
     static const struct pawl_step_options options = { .timeout = "10 min", .retries = PAWL_NO_RETRIES };
-    (void)params;
     return pawl_do(run, "wait", &options, wait_at_gate, NULL, out_result);
 }
 
-static pawl_status quick(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(quick)
 {
     (void)run, (void)params, (void)out_result;
     return PAWL_OK;
@@ -252,12 +241,11 @@ static void let_keeper_look(struct started *started, const char *path, const cha
     (void)running_await(&started->running, "quick", id, PAWL_COMPLETE);
 }
 
-static void a_started_runner_keeps_its_bodies_when_the_clock_jumps(void **state)
+TEST(a_started_runner_keeps_its_bodies_when_the_clock_jumps)
 {
     struct started started;
     struct pawl_options options = PAWL_OPTIONS_INIT;
     char path[64];
-    (void)state;
     memset(&started, 0, sizeof started);
     gate_init(&started.gate);
     database_name(path, sizeof path);
@@ -296,12 +284,11 @@ static int64_t fixed(void *user)
     return *(const int64_t *)user;
 }
 
-static void a_clock_with_wall_time_alone_is_used_for_both(void **state)
+TEST(a_clock_with_wall_time_alone_is_used_for_both)
 {
     int64_t now_ms = 5000;
     struct pawl_options options = PAWL_OPTIONS_INIT;
     pawl_engine *engine;
-    (void)state;
     options.store_url = "sqlite::memory:";
     options.clock = (struct pawl_clock){ .now_ms = fixed, .user = &now_ms };
     assert_int_equal(pawl_open(&options, &engine, NULL), PAWL_OK);
@@ -317,21 +304,4 @@ static void a_clock_with_wall_time_alone_is_used_for_both(void **state)
     assert_int_equal(pawl_open(&options, &engine, NULL), PAWL_OK);
     assert_false(pw_engine_has_own_time(engine));
     pawl_close(engine);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_clock_that_is_set_forward_does_not_time_out_a_body),
-        TEST(a_clock_that_is_set_back_does_not_lengthen_its_time),
-        TEST(time_that_passes_times_out_a_body_whatever_the_clock_says),
-        TEST(a_clock_that_is_set_forward_takes_no_lease_from_a_runner_that_renews),
-        TEST(a_clock_that_is_set_back_takes_no_lease_from_a_runner_that_renews),
-        TEST(a_sleep_ends_by_wall_time),
-        cmocka_unit_test(a_started_runner_keeps_its_bodies_when_the_clock_jumps),
-        cmocka_unit_test(a_clock_with_wall_time_alone_is_used_for_both),
-    };
-    return cmocka_run_group_tests_name("clocks", tests, NULL, NULL);
 }

@@ -44,19 +44,19 @@ static pawl_status write_line(pawl_step *step, const pawl_value *input)
     return write(*journal, line, (size_t)size) == size ? PAWL_OK : PAWL_FAILED;
 }
 
-static pawl_status plain_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(plain_body)
 {
     PAWL_TRY(write_line(step, input));
     return pawl_result(step, out_result, "i", (int)pawl_value_int(input, "run", 0));
 }
 
-static pawl_status reserving_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(reserving_body)
 {
     PAWL_TRY(pawl_step_sql(step, "INSERT INTO app (run) VALUES ($1)", "[i]", (int)pawl_value_int(input, "run", -1)));
     return plain_body(step, input, out_result);
 }
 
-static pawl_status flaky_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(flaky_body)
 {
     pawl_status status = plain_body(step, input, out_result);
     return status == PAWL_OK && pawl_step_attempt(step) == 1 ? pawl_fail(step, "Flaky", "the first time") : status;
@@ -72,7 +72,7 @@ static pawl_status call(pawl_run *run, int number, int step, pawl_step_fn *body,
     return PAWL_OK;
 }
 
-static pawl_status order(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(order)
 {
     int number = (int)pawl_value_int(params, NULL, -1);
     int64_t total = 0;
@@ -279,9 +279,33 @@ static void check_outcome(struct crash *crash)
     }
 }
 
-static void C3_a_completed_step_is_not_run_again_after_kill_9_and_no_run_is_lost(void **state)
+static int set_up(void **state)
+{
+    struct crash *crash = calloc(1, sizeof *crash);
+    const char *seed = getenv("PAWL_TEST_SEED");
+    crash->seed = seed != NULL ? (unsigned)strtoul(seed, NULL, 10) : (unsigned)time(NULL);
+    print_message("PAWL_TEST_SEED=%u\n", crash->seed);
+    /* In a database beginnings are slower. */
+    crash->life_ms_max = store_asked_for(STORE_IN_FILE) == STORE_IN_FILE ? 150 : 500;
+    database_name(crash->path, sizeof crash->path);
+    snprintf(crash->journal, sizeof crash->journal, "%s-journal.txt", crash->path);
+    *state = crash;
+    return 0;
+}
+
+static int tear_down(void **state)
 {
     struct crash *crash = *state;
+    remove_database(crash->path);
+    (void)unlink(crash->journal);
+    free(crash);
+    return 0;
+}
+
+static const struct test_setting crash_setting = { set_up, tear_down, 0 };
+
+TEST_OF(crash, C3_a_completed_step_is_not_run_again_after_kill_9_and_no_run_is_lost)
+{
     int killed = 0;
     int64_t begun_ms = monotonic_ms();
     struct store_place place = database_place(crash->path);
@@ -307,34 +331,4 @@ static void C3_a_completed_step_is_not_run_again_after_kill_9_and_no_run_is_lost
         (long long)(monotonic_ms() - begun_ms), (long long)last_took_ms);
     check_outcome(crash);
     assert_true(killed >= KILLS / 4);
-}
-
-static int set_up(void **state)
-{
-    struct crash *crash = calloc(1, sizeof *crash);
-    crash->seed = child_seed();
-    /* In a database beginnings are slower. */
-    crash->life_ms_max = store_asked_for(STORE_IN_FILE) == STORE_IN_FILE ? 150 : 500;
-    database_name(crash->path, sizeof crash->path);
-    snprintf(crash->journal, sizeof crash->journal, "%s-journal.txt", crash->path);
-    *state = crash;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    struct crash *crash = *state;
-    remove_database(crash->path);
-    (void)unlink(crash->journal);
-    free(crash);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(C3_a_completed_step_is_not_run_again_after_kill_9_and_no_run_is_lost, set_up,
-                                        tear_down),
-    };
-    return cmocka_run_group_tests_name("crash", tests, NULL, NULL);
 }

@@ -28,7 +28,7 @@ struct crash {
 
 /* ---- What the runs do ------------------------------------------------------------------------------------------------ */
 
-static pawl_status row_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(row_body)
 {
     PAWL_TRY(pawl_step_sql(
         step, "INSERT INTO app (key) VALUES ($1)", "[s]",
@@ -36,24 +36,23 @@ static pawl_status row_body(pawl_step *step, const pawl_value *input, pawl_value
     return pawl_result(step, out_result, "V", input);
 }
 
-static pawl_status undo_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(undo_body)
 {
     return row_body(step, pawl_value_at(input, "input"), out_result);
 }
 
-static pawl_status tell_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(tell_body)
 {
-    (void)out_result;
     return pawl_step_sql(step, "INSERT INTO token (run, token) VALUES ($1, $2)", "[i, s]",
                          (int)pawl_value_int(input, "run", -1), pawl_value_string(input, "token", "?"));
 }
 
-static pawl_status same_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(same_body)
 {
     return pawl_result(step, out_result, "V", input);
 }
 
-static pawl_status child(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(child)
 {
     PAWL_TRY(pawl_do(run, "grow", NULL, row_body, params, NULL));
     PAWL_TRY(pawl_sleep(run, "rest", "1 ms"));
@@ -69,7 +68,7 @@ static pawl_status tell(pawl_run *run, const pawl_value *number)
     return pawl_do(run, "tell", NULL, tell_body, told, NULL);
 }
 
-static pawl_status trip(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(trip)
 {
     static const struct pawl_compensation undo = { .undo = undo_body };
     static const struct pawl_step_options undone = { .compensate = &undo };
@@ -278,27 +277,6 @@ static void check_outcome(struct crash *crash)
     }
 }
 
-static void C3_calls_children_deferreds_and_compensations_stand_kill_9_of_each_process(void **state)
-{
-    struct crash *crash = *state;
-    int64_t begun_ms = monotonic_ms();
-    for (int role = 0; role < ROLES; role++)
-        start_process(crash, (enum role)role);
-    for (int i = 0; i < KILLS; i++)
-        kill_at_random(crash);
-    int64_t finished = number_of(crash, "SELECT count(*) FROM workflow_instances WHERE workflow = 'trip' AND"
-                                        " status IN ('complete', 'errored')");
-    bool ended = await_end(crash);
-    for (int role = 0; role < ROLES; role++)
-        kill_process(crash, (enum role)role);
-    print_message("after %d kills %d of %d runs had finished; all after %d ms\n", KILLS, (int)finished, RUNS,
-                  (int)(monotonic_ms() - begun_ms));
-    if (!ended)
-        print_message("%d tasks are left\n", (int)number_of(crash, "SELECT count(*) FROM workflow_tasks"));
-    check_outcome(crash);
-    assert_true(ended);
-}
-
 /* The tables of the engine are there before anybody looks. */
 static int set_up(void **state)
 {
@@ -326,11 +304,24 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(void)
+static const struct test_setting crash_setting = { set_up, tear_down, 0 };
+
+TEST_OF(crash, C3_calls_children_deferreds_and_compensations_stand_kill_9_of_each_process)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(C3_calls_children_deferreds_and_compensations_stand_kill_9_of_each_process,
-                                        set_up, tear_down),
-    };
-    return cmocka_run_group_tests_name("crash of others", tests, NULL, NULL);
+    int64_t begun_ms = monotonic_ms();
+    for (int role = 0; role < ROLES; role++)
+        start_process(crash, (enum role)role);
+    for (int i = 0; i < KILLS; i++)
+        kill_at_random(crash);
+    int64_t finished = number_of(crash, "SELECT count(*) FROM workflow_instances WHERE workflow = 'trip' AND"
+                                        " status IN ('complete', 'errored')");
+    bool ended = await_end(crash);
+    for (int role = 0; role < ROLES; role++)
+        kill_process(crash, (enum role)role);
+    print_message("after %d kills %d of %d runs had finished; all after %d ms\n", KILLS, (int)finished, RUNS,
+                  (int)(monotonic_ms() - begun_ms));
+    if (!ended)
+        print_message("%d tasks are left\n", (int)number_of(crash, "SELECT count(*) FROM workflow_tasks"));
+    check_outcome(crash);
+    assert_true(ended);
 }

@@ -10,9 +10,8 @@
 
 enum { HOUR_MS = 3600000 };
 
-static pawl_status blocking(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(blocking)
 {
-    (void)params;
     (void)gate_pass(pawl_run_user(run));
     return pawl_return(run, out_result, "s", "done");
 }
@@ -24,7 +23,7 @@ static int64_t look_under_fault(pawl_runner *runner, int64_t nth)
 {
     pthread_mutex_lock(&runner->lock);
     runner->watch_at_ms = 0;
-    pw_runner_watch_code(runner, pw_system_monotonic_ms());
+    pw_runner_watch(runner, pw_system_monotonic_ms());
     runner->watch_at_ms = 0;
     fault_arm(FAULT_ALLOC, nth, false);
     pw_runner_watch(runner, pw_system_monotonic_ms() + 2 * HOUR_MS);
@@ -67,10 +66,9 @@ static int64_t find_under_fault(int64_t nth)
     return struck;
 }
 
-static void code_that_blocks_is_given_up_when_memory_runs_out_meanwhile(void **state)
+TEST(code_that_blocks_is_given_up_when_memory_runs_out_meanwhile)
 {
     int64_t nth = 1;
-    (void)state;
     while (find_under_fault(nth) > 0)
         nth++;
     assert_true(nth > 2); /* the line in the run's log, the unit that gives it back */
@@ -91,7 +89,7 @@ static pawl_status act(struct running *running, pawl_runner *ticker, int which)
 }
 
 /* Whatever fails, the one that is kept out is not taken, and the other one is in the end. */
-static void a_run_stays_kept_out_when_memory_runs_out(void **state)
+TEST(a_run_stays_kept_out_when_memory_runs_out)
 {
     struct running running;
     struct gate gate;
@@ -99,7 +97,6 @@ static void a_run_stays_kept_out_when_memory_runs_out(void **state)
     struct pw_instance row;
     struct pw_arena arena = { 0 };
     pawl_runner *ticker;
-    (void)state;
     gate_init(&gate);
     gate_open(&gate);
     running_open(&running, false);
@@ -130,13 +127,4 @@ static void a_run_stays_kept_out_when_memory_runs_out(void **state)
     pawl_runner_close(ticker);
     running_close(&running);
     gate_clear(&gate);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(code_that_blocks_is_given_up_when_memory_runs_out_meanwhile),
-        cmocka_unit_test(a_run_stays_kept_out_when_memory_runs_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,18 +28,16 @@ struct shared {
 
 /* ---- In the children ------------------------------------------------------------------------------------------------------ */
 
-static pawl_status key_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(key_body)
 {
     const struct child *child = pawl_step_user(step);
-    (void)out_result;
     return pawl_step_sql(step, "INSERT INTO app (key, process) VALUES ($1, $2)", "[s, i]",
                          pawl_value_string(input, NULL, "?"), child->number);
 }
 
 /* The table's unique key makes a second commit of a step an error of the run. */
-static pawl_status keyed(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(keyed)
 {
-    (void)params;
     for (int i = 0; i < STEPS; i++) {
         const char *name = pawl_run_format(run, "step %d", i);
         pawl_value *key;
@@ -51,15 +49,14 @@ static pawl_status keyed(pawl_run *run, const pawl_value *params, pawl_value **o
     return pawl_return(run, out_result, "s", pawl_run_id(run));
 }
 
-static pawl_status waiting(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(waiting)
 {
-    (void)params;
     PAWL_TRY(pawl_wait_for_event(run, "wait", "go", NULL, NULL));
     return pawl_return(run, out_result, "s", "woken");
 }
 
 /* Tells the parent that it is there; in a child that blocks it stays. */
-static pawl_status reporting_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(reporting_body)
 {
     const struct child *child = pawl_step_user(step);
     PAWL_TRY(key_body(step, input, out_result));
@@ -68,10 +65,8 @@ static pawl_status reporting_body(pawl_step *step, const pawl_value *input, pawl
     return PAWL_OK;
 }
 
-static pawl_status two_halves(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(two_halves)
 {
-    (void)params;
-    (void)out_result;
     pawl_value *key;
     PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &key, "s", "first half"));
     PAWL_TRY(pawl_do(run, "first", NULL, key_body, key, NULL));
@@ -172,6 +167,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting shared_setting = { set_up, tear_down, 0 };
+
 static struct child *start_child(struct shared *shared, void (*main)(struct child *child), bool blocks, int64_t poll_ms)
 {
     struct child *child = &shared->children[shared->count];
@@ -238,14 +235,14 @@ static void run_beside_each_other(struct shared *shared, int processes)
                   (int)number_of(shared, "SELECT count(DISTINCT process) FROM app"));
 }
 
-static void two_processes_finish_every_run_once_and_commit_no_step_twice(void **state)
+TEST_OF(shared, two_processes_finish_every_run_once_and_commit_no_step_twice)
 {
-    run_beside_each_other(*state, 2);
+    run_beside_each_other(shared, 2);
 }
 
-static void four_processes_finish_every_run_once_and_commit_no_step_twice(void **state)
+TEST_OF(shared, four_processes_finish_every_run_once_and_commit_no_step_twice)
 {
-    run_beside_each_other(*state, 4);
+    run_beside_each_other(shared, 4);
 }
 
 /* An engine in this process, with the workflows but without a runner. */
@@ -262,9 +259,8 @@ static void close_parent(struct running *running)
     pawl_scope_free(running->scope);
 }
 
-static void a_create_and_an_event_from_a_process_without_a_runner_are_found_by_polling(void **state)
+TEST_OF(shared, a_create_and_an_event_from_a_process_without_a_runner_are_found_by_polling)
 {
-    struct shared *shared = *state;
     struct running running;
     struct child *child = start_child(shared, run_for_ever, false, 0);
     begin(child);
@@ -275,7 +271,7 @@ static void a_create_and_an_event_from_a_process_without_a_runner_are_found_by_p
     running_create(&running, "waiting", "r");
     running_await(&running, "waiting", "r", PAWL_WAITING);
     int64_t sent_ms = monotonic_ms();
-    running_send(&running, "waiting", "r", "go");
+    running_send(&running, "waiting", "r", "go", NULL);
     struct pawl_instance instance = running_await(&running, "waiting", "r", PAWL_COMPLETE);
     int64_t ended_ms = monotonic_ms();
 
@@ -286,9 +282,8 @@ static void a_create_and_an_event_from_a_process_without_a_runner_are_found_by_p
 
 /* The survivor has nothing else to do.  Beside a file the dead are known at once; in a database by their silence, which
  * may be that of another machine: after 10 seconds.  Their leases would last for hours. */
-static void a_run_of_a_process_killed_in_a_body_goes_on_in_another_promptly(void **state)
+TEST_OF(shared, a_run_of_a_process_killed_in_a_body_goes_on_in_another_promptly)
 {
-    struct shared *shared = *state;
     struct running running;
     struct child *victim = start_child(shared, run_for_ever, true, 0);
     begin(victim);
@@ -314,9 +309,8 @@ static void a_run_of_a_process_killed_in_a_body_goes_on_in_another_promptly(void
     close_parent(&running);
 }
 
-static void B5_a_run_is_terminated_from_a_process_that_does_not_hold_it(void **state)
+TEST_OF(shared, B5_a_run_is_terminated_from_a_process_that_does_not_hold_it)
 {
-    struct shared *shared = *state;
     struct running running;
     struct child *child = start_child(shared, run_for_ever, true, 0);
     begin(child);
@@ -333,9 +327,8 @@ static void B5_a_run_is_terminated_from_a_process_that_does_not_hold_it(void **s
     close_parent(&running);
 }
 
-static void killing_one_of_two_busy_processes_loses_nothing(void **state)
+TEST_OF(shared, killing_one_of_two_busy_processes_loses_nothing)
 {
-    struct shared *shared = *state;
     int won = 0;
     struct child *victim = start_child(shared, create_and_run, false, 20);
     struct child *survivor = start_child(shared, create_and_run, false, 20);
@@ -355,18 +348,8 @@ static void killing_one_of_two_busy_processes_loses_nothing(void **state)
     assert_int_equal(number_of(shared, "SELECT count(*) FROM workflow_tasks"), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(two_processes_finish_every_run_once_and_commit_no_step_twice),
-        TEST(four_processes_finish_every_run_once_and_commit_no_step_twice),
-        TEST(a_create_and_an_event_from_a_process_without_a_runner_are_found_by_polling),
-        TEST(a_run_of_a_process_killed_in_a_body_goes_on_in_another_promptly),
-        TEST(B5_a_run_is_terminated_from_a_process_that_does_not_hold_it),
-        TEST(killing_one_of_two_busy_processes_loses_nothing),
-    };
     signal(SIGPIPE, SIG_IGN);
-    return cmocka_run_group_tests_name("processes", tests, NULL, NULL);
+    return test_run_all();
 }

@@ -3,7 +3,7 @@
 
 #include "runner/runner.h"
 
-enum { MANY = RUNNING_SLOWLY ? 100 : 200 };
+enum { MANY = RUNNING_SLOWLY ? 100 : 200, BACKLOG = 400, BATCH = 100 };
 
 struct stage {
     struct gate gate;
@@ -12,7 +12,7 @@ struct stage {
 };
 
 /* Never given back: when a test fails, its threads are still about. */
-static struct stage stages[16];
+static struct stage stages[20];
 static size_t stages_used;
 
 static int set_up(void **state)
@@ -24,16 +24,17 @@ static int set_up(void **state)
     return 0;
 }
 
-static pawl_status add_one(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+static const struct test_setting stage_setting = { set_up, NULL, 0 };
+
+BODY(add_one)
 {
     atomic_fetch_add(&((struct stage *)pawl_step_user(step))->bodies, 1);
     return pawl_result(step, out_result, "i", (int)pawl_value_int(input, NULL, 0) + 1);
 }
 
 /* Counts to five, with a short sleep on the way. */
-static pawl_status count_up(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(count_up)
 {
-    (void)params;
     pawl_value *count = NULL;
     for (int i = 0; i < 5; i++) {
         PAWL_TRY(pawl_do(run, pawl_run_format(run, "count %d", i), NULL, add_one, count, &count));
@@ -44,28 +45,24 @@ static pawl_status count_up(pawl_run *run, const pawl_value *params, pawl_value 
     return PAWL_OK;
 }
 
-static pawl_status stand_at_gate(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(stand_at_gate)
 {
     struct stage *stage = pawl_step_user(step);
-    (void)input;
     atomic_fetch_add(&stage->bodies, 1);
     if (!gate_pass(&stage->gate))
         return pawl_fail_for_good(step, "GateStayedShut", "nobody opened it");
     return pawl_result(step, out_result, "s", "passed");
 }
 
-static pawl_status note_entered(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(note_entered)
 {
-    (void)input;
-    (void)out_result;
     atomic_fetch_add(&((struct stage *)pawl_step_user(step))->entered, 1);
     return PAWL_OK;
 }
 
 /* A step that waits at the gate, then one that does not. */
-static pawl_status gated(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(gated)
 {
-    (void)params;
     PAWL_TRY(pawl_do(run, "gate", NULL, stand_at_gate, NULL, out_result));
     return pawl_do(run, "after", NULL, note_entered, NULL, NULL);
 }
@@ -106,19 +103,18 @@ static void many_runs_finish(struct stage *stage, bool in_file)
     running_close(&running);
 }
 
-static void many_runs_of_several_steps_finish_on_a_store_in_memory(void **state)
+TEST_OF(stage, many_runs_of_several_steps_finish_on_a_store_in_memory)
 {
-    many_runs_finish(*state, false);
+    many_runs_finish(stage, false);
 }
 
-static void many_runs_of_several_steps_finish_on_a_store_in_a_file(void **state)
+TEST_OF(stage, many_runs_of_several_steps_finish_on_a_store_in_a_file)
 {
-    many_runs_finish(*state, true);
+    many_runs_finish(stage, true);
 }
 
-static void a_create_is_run_at_once_without_waiting_for_a_poll(void **state)
+TEST_OF(stage, a_create_is_run_at_once_without_waiting_for_a_poll)
 {
-    struct stage *stage = *state;
     struct running running;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     running_open(&running, false);
@@ -135,34 +131,31 @@ static void a_create_is_run_at_once_without_waiting_for_a_poll(void **state)
     running_close(&running);
 }
 
-static pawl_status wait_and_count(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(wait_and_count)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_wait_for_event(run, "wait", "go", NULL, NULL));
     return pawl_do(run, "count", NULL, add_one, NULL, NULL);
 }
 
-static void an_event_wakes_its_run_at_once_without_waiting_for_a_poll(void **state)
+TEST_OF(stage, an_event_wakes_its_run_at_once_without_waiting_for_a_poll)
 {
     struct running running;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     running_open(&running, false);
-    running_register(&running, "wait", wait_and_count, *state);
+    running_register(&running, "wait", wait_and_count, stage);
     options.poll_ms = 1000 * PATIENCE_MS;
     running_start(&running, &options);
     running_create(&running, "wait", "r");
     running_await(&running, "wait", "r", PAWL_WAITING);
 
-    running_send(&running, "wait", "r", "go");
+    running_send(&running, "wait", "r", "go", NULL);
 
     running_await(&running, "wait", "r", PAWL_COMPLETE);
     running_close(&running);
 }
 
-static void the_workers_bound_how_many_bodies_run_at_once(void **state)
+TEST_OF(stage, the_workers_bound_how_many_bodies_run_at_once)
 {
-    struct stage *stage = *state;
     struct running running;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     running_open(&running, false);
@@ -190,9 +183,8 @@ static void *stop_runner(void *runner)
 }
 
 /* The step that is under way ends and is recorded; the next is not begun; the run can be claimed at once. */
-static void stopping_waits_for_bodies_records_them_and_lets_go_of_the_runs(void **state)
+TEST_OF(stage, stopping_waits_for_bodies_records_them_and_lets_go_of_the_runs)
 {
-    struct stage *stage = *state;
     struct running running;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     pawl_runner *second;
@@ -246,23 +238,23 @@ static void stop_in_flight(struct stage *stage, bool in_file)
     running_close(&running);
 }
 
-static void a_runner_stopped_with_100_runs_in_flight_goes_on_when_started_again(void **state)
+TEST_OF(stage, a_runner_stopped_with_100_runs_in_flight_goes_on_when_started_again)
 {
-    stop_in_flight(*state, false);
+    stop_in_flight(stage, false);
 }
 
-static void the_same_in_a_file(void **state)
+TEST_OF(stage, the_same_in_a_file)
 {
-    stop_in_flight(*state, true);
+    stop_in_flight(stage, true);
 }
 
-static void no_thread_and_no_descriptor_is_left_behind(void **state)
+TEST_OF(stage, no_thread_and_no_descriptor_is_left_behind)
 {
     struct running running;
     int threads = count_threads(), descriptors = count_descriptors();
     for (int i = 0; i < 3; i++) {
         running_open(&running, true);
-        running_register(&running, "count", count_up, *state);
+        running_register(&running, "count", count_up, stage);
         running_start(&running, NULL);
         create_many(&running, "count", 20);
         assert_true(running_await_all(&running, "count"));
@@ -273,11 +265,11 @@ static void no_thread_and_no_descriptor_is_left_behind(void **state)
     assert_int_equal(count_descriptors(), descriptors);
 }
 
-static void an_idle_runner_stops_at_once_and_twice(void **state)
+TEST_OF(stage, an_idle_runner_stops_at_once_and_twice)
 {
     struct running running;
     running_open(&running, false);
-    running_register(&running, "count", count_up, *state);
+    running_register(&running, "count", count_up, stage);
     running_start(&running, NULL);
 
     pawl_runner_stop(running.runner);
@@ -287,12 +279,12 @@ static void an_idle_runner_stops_at_once_and_twice(void **state)
     running_close(&running);
 }
 
-static void an_engine_has_one_started_runner(void **state)
+TEST_OF(stage, an_engine_has_one_started_runner)
 {
     struct running running;
     pawl_runner *second;
     running_open(&running, false);
-    running_register(&running, "count", count_up, *state);
+    running_register(&running, "count", count_up, stage);
     running_start(&running, NULL);
     assert_ok(pawl_runner_open(running.engine, NULL, &second, &running.error), running.error);
 
@@ -321,13 +313,13 @@ static void *wake_often(void *user)
 }
 
 /* "From any thread, at any time": for the thread sanitizer to look at. */
-static void a_runner_may_be_woken_while_it_starts_and_stops(void **state)
+TEST_OF(stage, a_runner_may_be_woken_while_it_starts_and_stops)
 {
     struct running running;
     struct waker waker;
     pthread_t thread;
     running_open(&running, false);
-    running_register(&running, "count", count_up, *state);
+    running_register(&running, "count", count_up, stage);
     assert_ok(pawl_runner_open(running.engine, NULL, &running.runner, &running.error), running.error);
     waker.runner = running.runner;
     atomic_init(&waker.stop, false);
@@ -367,9 +359,8 @@ static void *create_some(void *user)
     return NULL;
 }
 
-static void creates_of_many_threads_meet_a_runner_that_stops_and_starts(void **state)
+TEST_OF(stage, creates_of_many_threads_meet_a_runner_that_stops_and_starts)
 {
-    struct stage *stage = *state;
     struct running running;
     struct creator creators[4];
     running_open(&running, true);
@@ -421,9 +412,8 @@ static void await_stopping(pawl_runner *runner)
         rest_a_little(); /* gives its threads the time to leave too early in */
 }
 
-static void stopping_waits_for_a_run_that_was_promised_to_the_runner(void **state)
+TEST_OF(stage, stopping_waits_for_a_run_that_was_promised_to_the_runner)
 {
-    struct stage *stage = *state;
     struct running running;
     struct pawl_runner_stats stats;
     pthread_t stopper;
@@ -472,9 +462,8 @@ static pawl_status apply_at_second_turns_only(struct pw_store *store, struct pw_
     return true_ops->apply(store, units, count, error);
 }
 
-static void C8_runs_that_a_passing_trouble_of_the_store_hit_together_go_on_soon(void **state)
+TEST_OF(stage, C8_runs_that_a_passing_trouble_of_the_store_hit_together_go_on_soon)
 {
-    struct stage *stage = *state;
     struct running running;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     enum { HIT = 12, DOUBLED_MS = 16000 }; /* the delay of the last, had each doubled that of the one before */
@@ -505,20 +494,20 @@ static void C8_runs_that_a_passing_trouble_of_the_store_hit_together_go_on_soon(
 
 /* ---- Workflows that nobody has ------------------------------------------------------------------------------------------- */
 
-static void A17_a_run_whose_workflow_nobody_has_stays_due_and_goes_on_when_it_is_back(void **state)
+TEST_OF(stage, A17_a_run_whose_workflow_nobody_has_stays_due_and_goes_on_when_it_is_back)
 {
     struct running running;
     char path[64];
     database_name(path, sizeof path);
     running_open_path(&running, path);
-    running_register(&running, "count", count_up, *state);
-    running_register(&running, "gone", count_up, *state);
+    running_register(&running, "count", count_up, stage);
+    running_register(&running, "gone", count_up, stage);
     running_create(&running, "gone", "r");
     pawl_close(running.engine);
     pawl_scope_free(running.scope);
 
     running_open_path(&running, path);
-    running_register(&running, "count", count_up, *state);
+    running_register(&running, "count", count_up, stage);
     running_start(&running, NULL);
     running_create(&running, "count", "other");
     running_await(&running, "count", "other", PAWL_COMPLETE);
@@ -526,7 +515,7 @@ static void A17_a_run_whose_workflow_nobody_has_stays_due_and_goes_on_when_it_is
     pawl_close(running.engine);
     pawl_scope_free(running.scope);
     running_open_path(&running, path);
-    running_register(&running, "gone", count_up, *state);
+    running_register(&running, "gone", count_up, stage);
     struct pawl_instance meanwhile = running_get(&running, "gone", "r");
     running_start(&running, NULL);
 
@@ -536,27 +525,50 @@ static void A17_a_run_whose_workflow_nobody_has_stays_due_and_goes_on_when_it_is
     running_close(&running);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
+WORKFLOW(sleep_long)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(many_runs_of_several_steps_finish_on_a_store_in_memory),
-        TEST(many_runs_of_several_steps_finish_on_a_store_in_a_file),
-        TEST(a_create_is_run_at_once_without_waiting_for_a_poll),
-        TEST(an_event_wakes_its_run_at_once_without_waiting_for_a_poll),
-        TEST(the_workers_bound_how_many_bodies_run_at_once),
-        TEST(stopping_waits_for_bodies_records_them_and_lets_go_of_the_runs),
-        TEST(a_runner_stopped_with_100_runs_in_flight_goes_on_when_started_again),
-        TEST(the_same_in_a_file),
-        TEST(no_thread_and_no_descriptor_is_left_behind),
-        TEST(an_idle_runner_stops_at_once_and_twice),
-        TEST(an_engine_has_one_started_runner),
-        TEST(a_runner_may_be_woken_while_it_starts_and_stops),
-        TEST(creates_of_many_threads_meet_a_runner_that_stops_and_starts),
-        TEST(stopping_waits_for_a_run_that_was_promised_to_the_runner),
-        TEST(C8_runs_that_a_passing_trouble_of_the_store_hit_together_go_on_soon),
-        TEST(A17_a_run_whose_workflow_nobody_has_stays_due_and_goes_on_when_it_is_back),
-    };
-    return cmocka_run_group_tests_name("runner", tests, NULL, NULL);
+    return pawl_sleep(run, "long", "1 hour");
+}
+
+static void create_backlog(struct running *running)
+{
+    for (int i = 0; i < BACKLOG / BATCH; i++) {
+        struct pawl_batch_item items[BATCH];
+        char ids[BATCH][16];
+        struct pawl_instance *instances;
+        size_t count;
+        for (int j = 0; j < BATCH; j++) {
+            snprintf(ids[j], sizeof ids[j], "r-%d", i * BATCH + j);
+            items[j] = (struct pawl_batch_item){ .id = ids[j] };
+        }
+        assert_ok(
+            pawl_create_batch(running->engine, running->scope, "w", items, BATCH, &instances, &count, &running->error),
+            running->error);
+        assert_int_equal(count, BATCH);
+    }
+}
+
+TEST_OF(stage, runs_that_park_make_room_for_a_backlog)
+{
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+    struct pawl_runner_stats stats = { .turns = 0 };
+    struct running running;
+    running_open(&running, false);
+    running_register(&running, "w", sleep_long, stage);
+    create_backlog(&running);
+    options.poll_ms = 1000 * PATIENCE_MS;
+    options.lease_ms = 1000 * PATIENCE_MS;
+    options.in_flight_max = BACKLOG / 8;
+
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    running_start(&running, &options);
+    runner_look_no_more(running.runner);
+    while (stats.turns < BACKLOG && monotonic_ms() < until_ms) {
+        rest_a_little();
+        pawl_runner_stats_read(running.runner, &stats);
+    }
+
+    assert_int_equal(stats.turns, BACKLOG);
+    assert_int_equal(running_count(&running, "w", PAWL_WAITING), BACKLOG);
+    running_close(&running);
 }

@@ -35,18 +35,14 @@ static void story_clear(struct story *story)
     gate_clear(&story->body);
 }
 
-static pawl_status count_after(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(count_after)
 {
     struct story *story = pawl_step_user(step);
-    (void)input;
     return pawl_result(step, out_result, "i", atomic_fetch_add(&story->after, 1) + 1);
 }
 
-static pawl_status do_nothing(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(do_nothing)
 {
-    (void)step;
-    (void)input;
-    (void)out_result;
     return PAWL_OK;
 }
 
@@ -61,7 +57,7 @@ static bool block(struct story *story)
 }
 
 /* One step, the code that blocks, a log line, another step. */
-static pawl_status blocking(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(blocking)
 {
     struct story *story = pawl_run_user(run);
     PAWL_TRY(pawl_do(run, "before", NULL, do_nothing, params, NULL));
@@ -76,14 +72,13 @@ static pawl_status blocking(pawl_run *run, const pawl_value *params, pawl_value 
 }
 
 /* Makes no durable call at all. */
-static pawl_status blocking_alone(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(blocking_alone)
 {
-    (void)params;
     (void)block(pawl_run_user(run));
     return pawl_return(run, out_result, "s", "done");
 }
 
-static pawl_status quick(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(quick)
 {
     return pawl_do(run, "quick", NULL, do_nothing, params, out_result);
 }
@@ -207,13 +202,12 @@ static void end(struct running *running, struct story *story)
     story_clear(story);
 }
 
-static void code_that_blocks_outside_a_step_is_found_and_its_thread_replaced(void **state)
+TEST(code_that_blocks_outside_a_step_is_found_and_its_thread_replaced)
 {
     struct running running;
     struct story story;
     struct pawl_runner_options options = short_options(1);
     const struct pawl_blocked_call *calls;
-    (void)state;
     begin(&running, &story, blocking, &options);
 
     running_create(&running, "w", "i");
@@ -236,13 +230,12 @@ static void code_that_blocks_outside_a_step_is_found_and_its_thread_replaced(voi
     end(&running, &story);
 }
 
-static void what_it_does_once_it_is_back_is_dropped_and_the_run_goes_on_here(void **state)
+TEST(what_it_does_once_it_is_back_is_dropped_and_the_run_goes_on_here)
 {
     struct running running;
     struct story story;
     struct pawl_runner_options options = short_options(2);
     const struct pawl_blocked_call *calls;
-    (void)state;
     begin(&running, &story, blocking, &options);
     running_create(&running, "w", "i");
     block_code(&running, &story, 1);
@@ -268,12 +261,11 @@ static void what_it_does_once_it_is_back_is_dropped_and_the_run_goes_on_here(voi
     end(&running, &story);
 }
 
-static void code_that_was_given_up_is_told_to_unwind(void **state)
+TEST(code_that_was_given_up_is_told_to_unwind)
 {
     struct running running;
     struct story story;
     struct pawl_runner_options options = short_options(1);
-    (void)state;
     begin(&running, &story, blocking, &options);
     running_create(&running, "w", "i");
     block_code(&running, &story, 1);
@@ -288,12 +280,11 @@ static void code_that_was_given_up_is_told_to_unwind(void **state)
     end(&running, &story);
 }
 
-static void a_result_that_comes_too_late_is_not_the_runs(void **state)
+TEST(a_result_that_comes_too_late_is_not_the_runs)
 {
     struct running running;
     struct story story;
     struct pawl_runner_options options = short_options(1);
-    (void)state;
     begin(&running, &story, blocking_alone, &options);
     running_create(&running, "w", "i");
     block_code(&running, &story, 1);
@@ -306,7 +297,7 @@ static void a_result_that_comes_too_late_is_not_the_runs(void **state)
 }
 
 /* Plays the watchdog, now and an hour later, between two durable calls of its own run: nothing is recorded of it as yet. */
-static pawl_status given_up_meanwhile(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(given_up_meanwhile)
 {
     struct story *story = pawl_run_user(run);
     pawl_turn *turn = story->ticker->held;
@@ -322,11 +313,10 @@ static pawl_status given_up_meanwhile(pawl_run *run, const pawl_value *params, p
     return pawl_return(run, out_result, "s", "done");
 }
 
-static void what_code_returns_before_its_turn_is_closed_is_dropped(void **state)
+TEST(what_code_returns_before_its_turn_is_closed_is_dropped)
 {
     struct running running;
     struct story story;
-    (void)state;
     story_init(&story);
     running_open(&running, true);
     running_register(&running, "w", given_up_meanwhile, &story);
@@ -347,12 +337,11 @@ static void what_code_returns_before_its_turn_is_closed_is_dropped(void **state)
 
 /* ---- Who else may take it ---------------------------------------------------------------------------------------------- */
 
-static void another_process_takes_the_run_at_once(void **state)
+TEST(another_process_takes_the_run_at_once)
 {
     struct running running, other = { .engine = NULL };
     struct story story, theirs;
     struct pawl_runner_options options = short_options(1);
-    (void)state;
     begin(&running, &story, blocking, &options);
     running_create(&running, "w", "i");
     block_code(&running, &story, 1);
@@ -375,14 +364,13 @@ static void another_process_takes_the_run_at_once(void **state)
     end(&running, &story);
 }
 
-static void a_tick_of_this_process_leaves_it_alone_and_next_wake_does_not_tell_of_it(void **state)
+TEST(a_tick_of_this_process_leaves_it_alone_and_next_wake_does_not_tell_of_it)
 {
     struct running running;
     struct story story;
     struct pawl_runner_options options = short_options(1);
     pawl_runner *ticker;
     int64_t processed = -1, wake_at_ms = 0;
-    (void)state;
     begin(&running, &story, blocking, &options);
     running_create(&running, "w", "i");
     block_code(&running, &story, 1);
@@ -398,22 +386,21 @@ static void a_tick_of_this_process_leaves_it_alone_and_next_wake_does_not_tell_o
 }
 
 /* An event and a resume hand a run to the started runner without a claim. */
-static pawl_status wait_then_block(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(wait_then_block)
 {
     PAWL_TRY(pawl_wait_for_event(run, "go", "go", "1 hour", NULL));
     return blocking(run, params, out_result);
 }
 
-static void services_do_not_hand_it_to_this_process_either(void **state)
+TEST(services_do_not_hand_it_to_this_process_either)
 {
     struct running running;
     struct story story;
     struct pawl_runner_options options = short_options(1);
-    (void)state;
     begin(&running, &story, wait_then_block, &options);
     running_create(&running, "w", "i");
     (void)running_await(&running, "w", "i", PAWL_WAITING);
-    running_send(&running, "w", "i", "go");
+    running_send(&running, "w", "i", "go", NULL);
     block_code(&running, &story, 1);
     await_released(&running, "i");
 
@@ -431,7 +418,7 @@ static void services_do_not_hand_it_to_this_process_either(void **state)
 }
 
 /* The new run is another one: whoever restarts it means it to go on. */
-static void a_restart_goes_on_here_although_the_old_runs_code_still_blocks(void **state)
+TEST(a_restart_goes_on_here_although_the_old_runs_code_still_blocks)
 {
     struct running running;
     struct story story;
@@ -439,7 +426,6 @@ static void a_restart_goes_on_here_although_the_old_runs_code_still_blocks(void 
     struct pw_arena arena = { 0 };
     int64_t *kept_out;
     size_t count = 1;
-    (void)state;
     begin(&running, &story, blocking, &options);
     running_create(&running, "w", "i");
     block_code(&running, &story, 1);
@@ -455,12 +441,11 @@ static void a_restart_goes_on_here_although_the_old_runs_code_still_blocks(void 
     end(&running, &story);
 }
 
-static void a_blocked_run_can_be_terminated(void **state)
+TEST(a_blocked_run_can_be_terminated)
 {
     struct running running;
     struct story story;
     struct pawl_runner_options options = short_options(1);
-    (void)state;
     begin(&running, &story, blocking, &options);
     running_create(&running, "w", "i");
     block_code(&running, &story, 1);
@@ -476,26 +461,24 @@ static void a_blocked_run_can_be_terminated(void **state)
 
 /* ---- Branches ---------------------------------------------------------------------------------------------------------- */
 
-static pawl_status block_in_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(block_in_branch)
 {
     (void)block(pawl_run_user(run));
     return pawl_do(run, "behind", NULL, count_after, params, out_result);
 }
 
-static pawl_status wait_in_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(wait_in_body)
 {
     struct story *story = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     return gate_pass(&story->body) ? PAWL_OK : PAWL_FAILED;
 }
 
-static pawl_status work_in_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(work_in_branch)
 {
     return pawl_do(run, "beside", NULL, wait_in_body, params, out_result);
 }
 
-static pawl_status in_branches(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(in_branches)
 {
     struct pawl_branch branches[] = { { .run = work_in_branch, .input = params },
                                       { .run = block_in_branch, .input = params } };
@@ -504,12 +487,11 @@ static pawl_status in_branches(pawl_run *run, const pawl_value *params, pawl_val
 }
 
 /* The body beside it is not lost: only once it is recorded is the turn given up. */
-static void a_branch_that_blocks_is_replaced_at_once_and_given_up_with_its_siblings_done(void **state)
+TEST(a_branch_that_blocks_is_replaced_at_once_and_given_up_with_its_siblings_done)
 {
     struct running running;
     struct story story;
     struct pawl_runner_options options = short_options(2);
-    (void)state;
     begin(&running, &story, in_branches, &options);
     running_create(&running, "w", "i");
     gate_await(&story.body, 1);
@@ -533,12 +515,11 @@ static void a_branch_that_blocks_is_replaced_at_once_and_given_up_with_its_sibli
 }
 
 /* One that comes back before its siblings are done goes on as if nothing had been. */
-static void a_branch_that_returns_in_time_goes_on_in_its_turn(void **state)
+TEST(a_branch_that_returns_in_time_goes_on_in_its_turn)
 {
     struct running running;
     struct story story;
     struct pawl_runner_options options = short_options(2);
-    (void)state;
     begin(&running, &story, in_branches, &options);
     running_create(&running, "w", "i");
     gate_await(&story.body, 1);
@@ -557,19 +538,18 @@ static void a_branch_that_returns_in_time_goes_on_in_its_turn(void **state)
 
 /* ---- Bodies ------------------------------------------------------------------------------------------------------------ */
 
-static pawl_status late_body(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(late_body)
 {
     static const struct pawl_step_options options = { .timeout = "30 ms", .retries = PAWL_NO_RETRIES };
     return pawl_do(run, "late", &options, wait_in_body, params, out_result);
 }
 
-static void a_body_that_does_not_return_is_listed_and_counted(void **state)
+TEST(a_body_that_does_not_return_is_listed_and_counted)
 {
     struct running running;
     struct story story;
     struct pawl_runner_options options = short_options(1);
     const struct pawl_blocked_call *calls;
-    (void)state;
     begin(&running, &story, late_body, &options);
     running_create(&running, "w", "i");
     (void)running_await(&running, "w", "i", PAWL_ERRORED); /* by the one that stands in */
@@ -589,18 +569,17 @@ static void a_body_that_does_not_return_is_listed_and_counted(void **state)
 }
 
 /* Time in a body is not the code's, and neither is a wait for a commit. */
-static pawl_status long_body(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(long_body)
 {
     PAWL_TRY(pawl_do(run, "long", NULL, wait_in_body, params, NULL));
     return pawl_do(run, "after", NULL, count_after, params, out_result);
 }
 
-static void a_long_body_is_not_taken_for_code_that_blocks(void **state)
+TEST(a_long_body_is_not_taken_for_code_that_blocks)
 {
     struct running running;
     struct story story;
     struct pawl_runner_options options = short_options(1);
-    (void)state;
     begin(&running, &story, long_body, &options);
     running_create(&running, "w", "i");
     gate_await(&story.body, 1);
@@ -615,7 +594,7 @@ static void a_long_body_is_not_taken_for_code_that_blocks(void **state)
 
 /* ---- Too many ---------------------------------------------------------------------------------------------------------- */
 
-static void at_the_limit_nothing_new_is_taken_until_calls_return(void **state)
+TEST(at_the_limit_nothing_new_is_taken_until_calls_return)
 {
     enum { MOST = 3 };
     struct running running;
@@ -623,7 +602,6 @@ static void at_the_limit_nothing_new_is_taken_until_calls_return(void **state)
     struct pawl_runner_options options = short_options(2);
     pawl_runner *ticker;
     int64_t processed = -1;
-    (void)state;
     options.blocked_max = MOST;
     begin(&running, &story, blocking, &options);
     for (int i = 0; i < MOST + 4; i++) {
@@ -663,13 +641,12 @@ static void at_the_limit_nothing_new_is_taken_until_calls_return(void **state)
 }
 
 /* Workers that stood in go again. */
-static void threads_are_as_many_as_before_once_all_calls_returned(void **state)
+TEST(threads_are_as_many_as_before_once_all_calls_returned)
 {
     enum { RUNS = 6 };
     struct running running;
     struct story story;
     struct pawl_runner_options options = short_options(2);
-    (void)state;
     begin(&running, &story, blocking, &options);
     running_create(&running, "quick", "q");
     (void)running_await(&running, "quick", "q", PAWL_COMPLETE);
@@ -693,12 +670,11 @@ static void threads_are_as_many_as_before_once_all_calls_returned(void **state)
 
 /* ---- Options ----------------------------------------------------------------------------------------------------------- */
 
-static void a_host_may_let_code_run_for_any_time(void **state)
+TEST(a_host_may_let_code_run_for_any_time)
 {
     struct running running;
     struct story story;
     struct pawl_runner_options options = short_options(1);
-    (void)state;
     options.code_ms_max = -1;
     begin(&running, &story, blocking, &options);
     running_create(&running, "w", "i");
@@ -710,7 +686,7 @@ static void a_host_may_let_code_run_for_any_time(void **state)
     end(&running, &story);
 }
 
-static void options_out_of_range_are_refused(void **state)
+TEST(options_out_of_range_are_refused)
 {
     static const struct pawl_runner_options wrong[] = {
         { .struct_size = sizeof wrong[0], .code_ms_max = -2 },
@@ -719,38 +695,10 @@ static void options_out_of_range_are_refused(void **state)
     };
     struct running running;
     pawl_runner *runner;
-    (void)state;
     running_open(&running, false);
     for (size_t i = 0; i < LENGTH(wrong); i++) {
         assert_int_equal(pawl_runner_open(running.engine, &wrong[i], &runner, &running.error), PAWL_INVALID);
         assert_non_null(strstr(running.error.text, "code_ms_max"));
     }
     running_close(&running);
-}
-
-#define TEST(name) cmocka_unit_test(name)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(code_that_blocks_outside_a_step_is_found_and_its_thread_replaced),
-        TEST(what_it_does_once_it_is_back_is_dropped_and_the_run_goes_on_here),
-        TEST(code_that_was_given_up_is_told_to_unwind),
-        TEST(a_result_that_comes_too_late_is_not_the_runs),
-        TEST(what_code_returns_before_its_turn_is_closed_is_dropped),
-        TEST(another_process_takes_the_run_at_once),
-        TEST(a_tick_of_this_process_leaves_it_alone_and_next_wake_does_not_tell_of_it),
-        TEST(services_do_not_hand_it_to_this_process_either),
-        TEST(a_restart_goes_on_here_although_the_old_runs_code_still_blocks),
-        TEST(a_blocked_run_can_be_terminated),
-        TEST(a_branch_that_blocks_is_replaced_at_once_and_given_up_with_its_siblings_done),
-        TEST(a_branch_that_returns_in_time_goes_on_in_its_turn),
-        TEST(a_body_that_does_not_return_is_listed_and_counted),
-        TEST(a_long_body_is_not_taken_for_code_that_blocks),
-        TEST(at_the_limit_nothing_new_is_taken_until_calls_return),
-        TEST(threads_are_as_many_as_before_once_all_calls_returned),
-        TEST(a_host_may_let_code_run_for_any_time),
-        TEST(options_out_of_range_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

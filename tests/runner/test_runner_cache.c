@@ -1,12 +1,5 @@
 /* test_runner_cache.c - warm runs: which histories are kept, for whom, and which are let go of first. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-
-#include <cmocka.h>
-
+#include "kit/test.h"
 #include "runner/cache.h"
 
 static struct pw_fence fence_of(int64_t instance, int64_t run, int64_t epoch)
@@ -39,10 +32,9 @@ static int64_t take(struct pw_cache *cache, int64_t instance, int64_t run, int64
     return mark;
 }
 
-static void a_history_is_good_for_the_very_next_claim_and_for_no_other(void **state)
+TEST(a_history_is_good_for_the_very_next_claim_and_for_no_other)
 {
     struct pw_cache cache = { .bytes_max = 1 << 20 };
-    (void)state;
 
     assert_int_equal(take(&cache, 1, 1, 1), 0);
     put(&cache, 1, 5, 10);
@@ -59,10 +51,9 @@ static void a_history_is_good_for_the_very_next_claim_and_for_no_other(void **st
     pw_cache_clear(&cache);
 }
 
-static void a_newer_history_takes_the_place_of_the_one_before(void **state)
+TEST(a_newer_history_takes_the_place_of_the_one_before)
 {
     struct pw_cache cache = { .bytes_max = 1 << 20 };
-    (void)state;
 
     put(&cache, 1, 5, 10);
     put(&cache, 2, 1, 20);
@@ -74,10 +65,9 @@ static void a_newer_history_takes_the_place_of_the_one_before(void **state)
     pw_cache_clear(&cache);
 }
 
-static void the_least_recently_parked_are_let_go_of_first(void **state)
+TEST(the_least_recently_parked_are_let_go_of_first)
 {
     struct pw_cache cache = { .bytes_max = 1 << 20 };
-    (void)state;
     put(&cache, 1, 1, 10);
     size_t each = cache.bytes;
     cache.bytes_max = 5 * each;
@@ -94,10 +84,9 @@ static void the_least_recently_parked_are_let_go_of_first(void **state)
 }
 
 /* One run must not turn all others out. */
-static void a_history_of_more_than_a_quarter_of_the_cache_is_not_kept(void **state)
+TEST(a_history_of_more_than_a_quarter_of_the_cache_is_not_kept)
 {
     struct pw_cache cache = { .bytes_max = 1 << 20 };
-    (void)state;
     put(&cache, 1, 1, 10);
     cache.bytes_max = 4 * cache.bytes - 1;
 
@@ -109,11 +98,10 @@ static void a_history_of_more_than_a_quarter_of_the_cache_is_not_kept(void **sta
     pw_cache_clear(&cache);
 }
 
-static void a_thousand_histories_are_found_each_by_its_instance(void **state)
+TEST(a_thousand_histories_are_found_each_by_its_instance)
 {
     enum { MANY = 1000 };
     struct pw_cache cache = { .bytes_max = 64 << 20 };
-    (void)state;
 
     for (int64_t instance = 1; instance <= MANY; instance++)
         put(&cache, instance, instance, 2 * instance);
@@ -122,16 +110,4 @@ static void a_thousand_histories_are_found_each_by_its_instance(void **state)
         assert_int_equal(take(&cache, instance, 1, instance + 1), 2 * instance);
     assert_int_equal(cache.count, 0);
     pw_cache_clear(&cache);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_history_is_good_for_the_very_next_claim_and_for_no_other),
-        cmocka_unit_test(a_newer_history_takes_the_place_of_the_one_before),
-        cmocka_unit_test(the_least_recently_parked_are_let_go_of_first),
-        cmocka_unit_test(a_history_of_more_than_a_quarter_of_the_cache_is_not_kept),
-        cmocka_unit_test(a_thousand_histories_are_found_each_by_its_instance),
-    };
-    return cmocka_run_group_tests_name("cache", tests, NULL, NULL);
 }

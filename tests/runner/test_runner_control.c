@@ -1,9 +1,12 @@
 /* test_runner_control.c - a run is controlled while its body runs in a worker (B4, B5), and bodies that take too long (A7). */
 #include "kit/running.h"
 
+#include "engine/engine.h"
+
 /* A body stands at the gate of its run number and attempt; there are as many as any test needs. */
 struct stage {
-    struct gate gates[4];
+    struct gate gates[4], gate;
+    atomic_int bodies;
     atomic_int next;      /* which gate the next body goes to */
     atomic_int after;     /* bodies of the step behind */
     atomic_int cancelled; /* bodies that saw themselves cancelled */
@@ -11,7 +14,7 @@ struct stage {
 };
 
 /* Never given back: when a test fails, its threads are still about. */
-static struct stage stages[16];
+static struct stage stages[20];
 static size_t stages_used;
 
 static int set_up(void **state)
@@ -20,9 +23,12 @@ static int set_up(void **state)
     struct stage *stage = &stages[stages_used++];
     for (size_t i = 0; i < LENGTH(stage->gates); i++)
         gate_init(&stage->gates[i]);
+    gate_init(&stage->gate);
     *state = stage;
     return 0;
 }
+
+static const struct test_setting stage_setting = { set_up, NULL, 0 };
 
 static void open_all(struct stage *stage)
 {
@@ -38,10 +44,9 @@ static bool watch_until_cancelled(pawl_step *step)
     return pawl_step_cancelled(step);
 }
 
-static pawl_status at_gate(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(at_gate)
 {
     struct stage *stage = pawl_step_user(step);
-    (void)input;
     int gate = atomic_fetch_add(&stage->next, 1) % (int)LENGTH(stage->gates);
     if (stage->watch && gate == 0) {
         gate_open(&stage->gates[0]);
@@ -54,17 +59,14 @@ static pawl_status at_gate(pawl_step *step, const pawl_value *input, pawl_value 
     return pawl_result(step, out_result, "i", gate);
 }
 
-static pawl_status count_after(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(count_after)
 {
-    (void)input;
-    (void)out_result;
     atomic_fetch_add(&((struct stage *)pawl_step_user(step))->after, 1);
     return PAWL_OK;
 }
 
-static pawl_status controlled(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(controlled)
 {
-    (void)params;
     PAWL_TRY(pawl_do(run, "gate", NULL, at_gate, NULL, out_result));
     return pawl_do(run, "after", NULL, count_after, NULL, NULL);
 }
@@ -79,29 +81,24 @@ static pawl_status try_impatiently(pawl_run *run, int64_t retries, pawl_value **
 }
 
 /* So many retries that a slow machine does not use them up. */
-static pawl_status impatient(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(impatient)
 {
-    (void)params;
     PAWL_TRY(try_impatiently(run, 100, out_result));
     return pawl_do(run, "after", NULL, count_after, NULL, NULL);
 }
 
-static pawl_status doomed(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(doomed)
 {
-    (void)params;
     return try_impatiently(run, 1, out_result);
 }
 
-static pawl_status single(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(single)
 {
-    (void)params;
     return pawl_do(run, "gate", NULL, at_gate, NULL, out_result);
 }
 
-static pawl_status quick(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(quick)
 {
-    (void)params;
-    (void)out_result;
     return pawl_do(run, "after", NULL, count_after, NULL, NULL);
 }
 
@@ -132,9 +129,8 @@ static void await_idle(struct running *running)
 
 /* ---- Pause ---------------------------------------------------------------------------------------------------------------- */
 
-static void B4_a_busy_run_pauses_at_its_next_boundary_and_goes_on_when_resumed(void **state)
+TEST_OF(stage, B4_a_busy_run_pauses_at_its_next_boundary_and_goes_on_when_resumed)
 {
-    struct stage *stage = *state;
     struct running running;
     start(&running, stage, 2);
     running_create(&running, "controlled", "r");
@@ -155,9 +151,8 @@ static void B4_a_busy_run_pauses_at_its_next_boundary_and_goes_on_when_resumed(v
     running_close(&running);
 }
 
-static void B4_a_resume_before_the_boundary_takes_the_pause_back(void **state)
+TEST_OF(stage, B4_a_resume_before_the_boundary_takes_the_pause_back)
 {
-    struct stage *stage = *state;
     struct running running;
     start(&running, stage, 2);
     running_create(&running, "controlled", "r");
@@ -171,9 +166,8 @@ static void B4_a_resume_before_the_boundary_takes_the_pause_back(void **state)
     running_close(&running);
 }
 
-static void B4_a_run_asked_to_pause_in_its_last_step_is_paused_and_not_finished(void **state)
+TEST_OF(stage, B4_a_run_asked_to_pause_in_its_last_step_is_paused_and_not_finished)
 {
-    struct stage *stage = *state;
     struct running running;
     start(&running, stage, 2);
     running_create(&running, "single", "r");
@@ -191,9 +185,8 @@ static void B4_a_run_asked_to_pause_in_its_last_step_is_paused_and_not_finished(
 
 /* ---- Terminate and restart -------------------------------------------------------------------------------------------------- */
 
-static void B5_after_a_terminate_the_body_under_way_is_cancelled_and_records_nothing(void **state)
+TEST_OF(stage, B5_after_a_terminate_the_body_under_way_is_cancelled_and_records_nothing)
 {
-    struct stage *stage = *state;
     struct running running;
     stage->watch = true;
     start(&running, stage, 2);
@@ -210,9 +203,8 @@ static void B5_after_a_terminate_the_body_under_way_is_cancelled_and_records_not
     running_close(&running);
 }
 
-static void B5_after_a_restart_only_the_new_run_commits(void **state)
+TEST_OF(stage, B5_after_a_restart_only_the_new_run_commits)
 {
-    struct stage *stage = *state;
     struct running running;
     start(&running, stage, 2);
     running_create(&running, "controlled", "r");
@@ -233,9 +225,8 @@ static void B5_after_a_restart_only_the_new_run_commits(void **state)
     running_close(&running);
 }
 
-static void B5_a_late_body_of_the_old_run_does_not_disturb_a_finished_new_one(void **state)
+TEST_OF(stage, B5_a_late_body_of_the_old_run_does_not_disturb_a_finished_new_one)
 {
-    struct stage *stage = *state;
     struct running running;
     start(&running, stage, 2);
     running_create(&running, "controlled", "r");
@@ -277,9 +268,8 @@ static int standing_at(struct gate *gate)
     return inside;
 }
 
-static void A7_a_timeout_is_recorded_and_retried_while_the_body_still_blocks(void **state)
+TEST_OF(stage, A7_a_timeout_is_recorded_and_retried_while_the_body_still_blocks)
 {
-    struct stage *stage = *state;
     struct running running;
     start(&running, stage, 1);
     running_create(&running, "impatient", "r");
@@ -302,9 +292,8 @@ static void A7_a_timeout_is_recorded_and_retried_while_the_body_still_blocks(voi
     running_close(&running);
 }
 
-static void A7_one_worker_that_is_blocked_past_its_timeout_does_not_stop_the_others_runs(void **state)
+TEST_OF(stage, A7_one_worker_that_is_blocked_past_its_timeout_does_not_stop_the_others_runs)
 {
-    struct stage *stage = *state;
     struct running running;
     start(&running, stage, 1);
     running_create(&running, "impatient", "blocked");
@@ -324,9 +313,8 @@ static void A7_one_worker_that_is_blocked_past_its_timeout_does_not_stop_the_oth
     running_close(&running);
 }
 
-static void A5_a_body_that_always_outlives_its_timeout_fails_for_good_after_its_attempts(void **state)
+TEST_OF(stage, A5_a_body_that_always_outlives_its_timeout_fails_for_good_after_its_attempts)
 {
-    struct stage *stage = *state;
     struct running running;
     start(&running, stage, 1);
     running_create(&running, "doomed", "r");
@@ -340,9 +328,8 @@ static void A5_a_body_that_always_outlives_its_timeout_fails_for_good_after_its_
     running_close(&running);
 }
 
-static void A7_a_timed_out_body_sees_itself_cancelled_and_spare_workers_leave_again(void **state)
+TEST_OF(stage, A7_a_timed_out_body_sees_itself_cancelled_and_spare_workers_leave_again)
 {
-    struct stage *stage = *state;
     struct running running;
     stage->watch = true;
     start(&running, stage, 2);
@@ -363,9 +350,8 @@ static void A7_a_timed_out_body_sees_itself_cancelled_and_spare_workers_leave_ag
     running_close(&running);
 }
 
-static void a_timed_out_body_is_waited_for_when_the_runner_stops(void **state)
+TEST_OF(stage, a_timed_out_body_is_waited_for_when_the_runner_stops)
 {
-    struct stage *stage = *state;
     struct running running;
     int threads = count_threads();
     stage->watch = true;
@@ -381,22 +367,138 @@ static void a_timed_out_body_is_waited_for_when_the_runner_stops(void **state)
     running_close(&running);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
+/* ---- What fails while a pause is asked for ------------------------------------------------------------------------ */
 
-int main(void)
+static void begin(struct running *running, struct stage *stage, pawl_workflow_fn *workflow)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(B4_a_busy_run_pauses_at_its_next_boundary_and_goes_on_when_resumed),
-        TEST(B4_a_resume_before_the_boundary_takes_the_pause_back),
-        TEST(B4_a_run_asked_to_pause_in_its_last_step_is_paused_and_not_finished),
-        TEST(B5_after_a_terminate_the_body_under_way_is_cancelled_and_records_nothing),
-        TEST(B5_after_a_restart_only_the_new_run_commits),
-        TEST(B5_a_late_body_of_the_old_run_does_not_disturb_a_finished_new_one),
-        TEST(A7_a_timeout_is_recorded_and_retried_while_the_body_still_blocks),
-        TEST(A7_one_worker_that_is_blocked_past_its_timeout_does_not_stop_the_others_runs),
-        TEST(A5_a_body_that_always_outlives_its_timeout_fails_for_good_after_its_attempts),
-        TEST(A7_a_timed_out_body_sees_itself_cancelled_and_spare_workers_leave_again),
-        TEST(a_timed_out_body_is_waited_for_when_the_runner_stops),
-    };
-    return cmocka_run_group_tests_name("runner, control", tests, NULL, NULL);
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+    running_register(running, "w", workflow, stage);
+    options.workers = 2;
+    running_start(running, &options);
+    running_create(running, "w", "r");
+}
+
+static void start_one(struct running *running, struct stage *stage, pawl_workflow_fn *workflow)
+{
+    running_open(running, false);
+    begin(running, stage, workflow);
+}
+
+BODY(insert_what_is_there)
+{
+    struct stage *stage = pawl_step_user(step);
+    PAWL_TRY(pawl_step_sql(step, "INSERT INTO one VALUES($1)", "[i]", 1));
+    PAWL_TRY(pawl_step_sql_on_failure(step, "INSERT INTO failures VALUES($1)", "[s]", "failed"));
+    atomic_fetch_add(&stage->bodies, 1);
+    return gate_pass(&stage->gate) ? PAWL_OK : pawl_fail(step, "GateStayedShut", "nobody opened it");
+}
+
+WORKFLOW(insert_once)
+{
+    return pawl_do(run, "insert", NULL, insert_what_is_there, NULL, out_result);
+}
+
+TEST_OF(stage, a_refused_change_is_recorded_before_the_run_pauses)
+{
+    struct running running;
+    running_open(&running, true);
+    struct store_place place = database_place(running.path);
+    store_place_execute(&place, "CREATE TABLE one(x INTEGER PRIMARY KEY); INSERT INTO one VALUES(1)");
+    store_place_execute(&place, "CREATE TABLE failures(x TEXT)");
+    begin(&running, stage, insert_once);
+    gate_await(&stage->gate, 1);
+
+    assert_ok(pawl_pause(running.engine, "w", "r", &running.error), running.error);
+    gate_open(&stage->gate);
+    running_await(&running, "w", "r", PAWL_PAUSED);
+    const struct pawl_step_record *step = running_step(&running, "w", "r", "insert");
+    assert_non_null(step);
+    int64_t attempts_when_paused = step->attempts;
+    assert_ok(pawl_resume(running.engine, "w", "r", &running.error), running.error);
+    running_await(&running, "w", "r", PAWL_ERRORED);
+
+    step = running_step(&running, "w", "r", "insert");
+    assert_int_equal(attempts_when_paused, 1);
+    assert_int_equal(step->status, PAWL_STEP_ERRORED);
+    assert_string_equal(step->error_name, "STEP_UNIQUE_CONSTRAINT_VIOLATION");
+    assert_int_equal(step->attempts, 1);
+    assert_int_equal(atomic_load(&stage->bodies), 1);
+    assert_int_equal(store_place_number(&place, "SELECT count(*) FROM failures"), 1);
+    running_close(&running);
+}
+
+WORKFLOW(fail_behind_the_gate)
+{
+    struct stage *stage = pawl_run_user(run);
+    PAWL_TRY(pawl_do(run, "step", NULL, count_after, NULL, out_result));
+    (void)gate_pass(&stage->gate);
+    return pawl_run_fail(run, "Boom", "no");
+}
+
+TEST_OF(stage, a_run_that_fails_while_a_pause_is_asked_for_says_so_only_when_it_ends)
+{
+    struct running running;
+    start_one(&running, stage, fail_behind_the_gate);
+    gate_await(&stage->gate, 1);
+
+    assert_ok(pawl_pause(running.engine, "w", "r", &running.error), running.error);
+    gate_open(&stage->gate);
+    running_await(&running, "w", "r", PAWL_PAUSED);
+    int lines_when_paused = running_lines(&running, "w", "r", "the run failed");
+    assert_ok(pawl_resume(running.engine, "w", "r", &running.error), running.error);
+    struct pawl_instance instance = running_await(&running, "w", "r", PAWL_ERRORED);
+
+    assert_string_equal(instance.error_name, "Boom");
+    assert_int_equal(lines_when_paused, 0);
+    assert_int_equal(running_lines(&running, "w", "r", "the run failed"), 1);
+    running_close(&running);
+}
+
+/* ---- Revoking ---------------------------------------------------------------------------------------------------- */
+
+BODY(ask_whether_cancelled)
+{
+    struct stage *stage = pawl_step_user(step);
+    atomic_fetch_add(&stage->bodies, 1);
+    (void)gate_pass(&stage->gate);
+    if (pawl_step_cancelled(step))
+        atomic_fetch_add(&stage->cancelled, 1);
+    return PAWL_OK;
+}
+
+WORKFLOW(work_in_the_second_run)
+{
+    if (pawl_run_number(run) == 1)
+        return PAWL_OK;
+    return pawl_do(run, "work", NULL, ask_whether_cancelled, NULL, out_result);
+}
+
+static struct pw_instance read_row(struct running *running)
+{
+    struct pw_store *store = running->engine->store;
+    struct pw_instance row = { .key = 0 };
+    struct pw_arena arena;
+    pw_arena_init(&arena);
+    assert_ok(pw_read_instance(store, &arena, pw_text_of("w"), pw_text_of("r"), &row, &running->error), running->error);
+    pw_arena_clear(&arena);
+    return row; /* for its numbers: the texts are gone */
+}
+
+TEST_OF(stage, revoking_an_older_run_does_not_cancel_the_newer_one)
+{
+    struct running running;
+    start_one(&running, stage, work_in_the_second_run);
+    running_await(&running, "w", "r", PAWL_COMPLETE);
+    assert_ok(pawl_restart(running.engine, "w", "r", &running.error), running.error);
+    gate_await(&stage->gate, 1);
+    struct pw_instance row = read_row(&running);
+    assert_int_equal(row.run, 2);
+
+    pw_engine_tell(running.engine, (struct pw_word){ PW_WORD_REVOKED, row.key, row.run - 1, .seq = 0 });
+    gate_open(&stage->gate);
+    running_await(&running, "w", "r", PAWL_COMPLETE);
+
+    assert_int_equal(atomic_load(&stage->cancelled), 0);
+    assert_int_equal(atomic_load(&stage->bodies), 1);
+    running_close(&running);
 }

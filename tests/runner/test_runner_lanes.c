@@ -1,7 +1,7 @@
 /* test_runner_lanes.c - parallel branches on several workers: they really run at once, and nobody holds up another. */
 #include "kit/running.h"
 
-enum { BRANCHES = 4 };
+enum { BRANCHES = 4, HANGING = 8 };
 
 struct stage {
     struct gate gate;    /* of bodies that block */
@@ -10,10 +10,12 @@ struct stage {
     atomic_int bodies, inside, most_inside;
     atomic_int woke;      /* steps behind a sleep, or behind a retry */
     atomic_int cancelled; /* losers that noticed */
+    atomic_int calls;     /* of a branch */
+    atomic_int begun[HANGING];
 };
 
 /* Never given back: when a test fails, its threads are still about. */
-static struct stage stages[16];
+static struct stage stages[20];
 static size_t stages_used;
 
 static int set_up(void **state)
@@ -25,6 +27,8 @@ static int set_up(void **state)
     *state = stage;
     return 0;
 }
+
+static const struct test_setting stage_setting = { set_up, NULL, 0 };
 
 static void start(struct running *running, struct stage *stage, pawl_workflow_fn *workflow, int32_t workers)
 {
@@ -38,10 +42,9 @@ static void start(struct running *running, struct stage *stage, pawl_workflow_fn
 
 /* ---- Bodies ---------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status meet(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(meet)
 {
     struct stage *stage = pawl_step_user(step);
-    (void)input;
     if (atomic_fetch_add(&stage->bodies, 1) + 1 == stage->expected)
         gate_open(&stage->meeting);
     if (!gate_pass(&stage->meeting))
@@ -49,11 +52,9 @@ static pawl_status meet(pawl_step *step, const pawl_value *input, pawl_value **o
     return pawl_result(step, out_result, "b", 1);
 }
 
-static pawl_status be_counted(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(be_counted)
 {
     struct stage *stage = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     int inside = atomic_fetch_add(&stage->inside, 1) + 1;
     int most = atomic_load(&stage->most_inside);
     while (inside > most && !atomic_compare_exchange_weak(&stage->most_inside, &most, inside))
@@ -65,20 +66,16 @@ static pawl_status be_counted(pawl_step *step, const pawl_value *input, pawl_val
     return PAWL_OK;
 }
 
-static pawl_status block(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(block)
 {
     struct stage *stage = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     atomic_fetch_add(&stage->bodies, 1);
     return gate_pass(&stage->gate) ? PAWL_OK : pawl_fail_for_good(step, "GateStayedShut", "nobody opened it");
 }
 
-static pawl_status block_until_cancelled(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(block_until_cancelled)
 {
     struct stage *stage = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     int64_t until_ms = monotonic_ms() + PATIENCE_MS;
     atomic_fetch_add(&stage->bodies, 1);
     gate_open(&stage->gate); /* the winner may go now */
@@ -89,15 +86,13 @@ static pawl_status block_until_cancelled(pawl_step *step, const pawl_value *inpu
     return PAWL_OK;
 }
 
-static pawl_status note_woke(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(note_woke)
 {
-    (void)input;
-    (void)out_result;
     atomic_fetch_add(&((struct stage *)pawl_step_user(step))->woke, 1);
     return PAWL_OK;
 }
 
-static pawl_status fail_once(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(fail_once)
 {
     if (pawl_step_attempt(step) == 1)
         return pawl_fail(step, "Oops", "the first time");
@@ -111,39 +106,36 @@ static const char *own_name(pawl_run *run, const char *what, const pawl_value *p
     return pawl_run_format(run, "%s %d", what, (int)pawl_value_int(params, NULL, 0));
 }
 
-static pawl_status meeting_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(meeting_branch)
 {
     return pawl_do(run, own_name(run, "meet", params), NULL, meet, NULL, out_result);
 }
 
-static pawl_status counted_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(counted_branch)
 {
     PAWL_TRY(pawl_do(run, own_name(run, "one", params), NULL, be_counted, NULL, out_result));
     return pawl_do(run, own_name(run, "two", params), NULL, be_counted, NULL, out_result);
 }
 
-static pawl_status slow_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(slow_branch)
 {
     return pawl_do(run, own_name(run, "slow", params), NULL, block, NULL, out_result);
 }
 
-static pawl_status sleeping_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(sleeping_branch)
 {
-    (void)params;
     PAWL_TRY(pawl_sleep(run, "nap", "20 ms"));
     return pawl_do(run, "woke", NULL, note_woke, NULL, out_result);
 }
 
-static pawl_status retrying_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(retrying_branch)
 {
-    (void)params;
     const struct pawl_step_options options = { .retries = 3, .delay = "20 ms" };
     return pawl_do(run, "retried", &options, fail_once, NULL, out_result);
 }
 
-static pawl_status stubborn_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(stubborn_branch)
 {
-    (void)params;
     return pawl_do(run, "stubborn", NULL, block_until_cancelled, NULL, out_result);
 }
 
@@ -159,37 +151,29 @@ static pawl_status run_alike(pawl_run *run, pawl_workflow_fn *branch, size_t cou
     return pawl_all(run, "all", branches, count, limit);
 }
 
-static pawl_status all_meet(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(all_meet)
 {
-    (void)params;
-    (void)out_result;
     return run_alike(run, meeting_branch, BRANCHES, 0);
 }
 
-static pawl_status limited(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(limited)
 {
-    (void)params;
-    (void)out_result;
     return run_alike(run, counted_branch, 2 * BRANCHES, 2);
 }
 
-static pawl_status slow_one_first(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(slow_one_first)
 {
-    (void)params;
-    (void)out_result;
     struct pawl_branch branches[] = { { .run = slow_branch }, { .run = sleeping_branch }, { .run = retrying_branch } };
     return pawl_all(run, "all", branches, 3, 0);
 }
 
-static pawl_status slow_one_last(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(slow_one_last)
 {
-    (void)params;
-    (void)out_result;
     struct pawl_branch branches[] = { { .run = sleeping_branch }, { .run = retrying_branch }, { .run = slow_branch } };
     return pawl_all(run, "all", branches, 3, 0);
 }
 
-static pawl_status nap_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(nap_branch)
 {
     const char *nap = pawl_run_format(run, "%d ms", (int)pawl_value_int(params, NULL, 0));
     PAWL_TRY(pawl_sleep(run, own_name(run, "nap", params), nap));
@@ -197,11 +181,9 @@ static pawl_status nap_branch(pawl_run *run, const pawl_value *params, pawl_valu
 }
 
 /* The later one is said by nobody once the sooner one is over. */
-static pawl_status slow_one_and_two_naps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(slow_one_and_two_naps)
 {
     pawl_value *sooner, *later;
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &sooner, "i", 10));
     PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &later, "i", 60));
     struct pawl_branch branches[] = { { .run = slow_branch },
@@ -210,15 +192,13 @@ static pawl_status slow_one_and_two_naps(pawl_run *run, const pawl_value *params
     return pawl_all(run, "all", branches, 3, 0);
 }
 
-static pawl_status winning_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(winning_branch)
 {
-    (void)params;
     return pawl_do(run, "winner", NULL, block, NULL, out_result); /* not before the loser stands in its body */
 }
 
-static pawl_status race(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(race)
 {
-    (void)params;
     struct pawl_branch branches[] = { { .run = stubborn_branch }, { .run = winning_branch } };
     size_t winner = 99;
     PAWL_TRY(pawl_first(run, "race", branches, 2, &winner));
@@ -227,10 +207,9 @@ static pawl_status race(pawl_run *run, const pawl_value *params, pawl_value **ou
     return pawl_return(run, out_result, "i", (int)winner);
 }
 
-static pawl_status inner(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(inner)
 {
     struct pawl_branch branches[2];
-    (void)out_result;
     memset(branches, 0, sizeof branches);
     for (int i = 0; i < 2; i++) {
         pawl_value *number;
@@ -240,10 +219,8 @@ static pawl_status inner(pawl_run *run, const pawl_value *params, pawl_value **o
     return pawl_all(run, "all", branches, 2, 0);
 }
 
-static pawl_status nested(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(nested)
 {
-    (void)params;
-    (void)out_result;
     return run_alike(run, inner, 2, 0);
 }
 
@@ -257,14 +234,12 @@ static uint32_t draw(uint32_t *seed)
     return *seed >> 16;
 }
 
-static pawl_status fail_first(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(fail_first)
 {
-    (void)input;
-    (void)out_result;
     return pawl_step_attempt(step) == 1 ? pawl_fail(step, "Oops", "the first time") : PAWL_OK;
 }
 
-static pawl_status wandering_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(wandering_branch)
 {
     uint32_t seed = (uint32_t)pawl_value_int(params, NULL, 0);
     for (int i = 0; i < 3; i++) {
@@ -278,12 +253,10 @@ static pawl_status wandering_branch(pawl_run *run, const pawl_value *params, paw
 }
 
 /* The stage's number is the seed. */
-static pawl_status wander(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(wander)
 {
     const struct stage *stage = pawl_run_user(run);
     struct pawl_branch branches[WANDERERS + 1];
-    (void)params;
-    (void)out_result;
     for (int i = 0; i <= WANDERERS; i++) {
         pawl_value *seed;
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &seed, "i", stage->expected * 100 + i));
@@ -296,9 +269,8 @@ static pawl_status wander(pawl_run *run, const pawl_value *params, pawl_value **
 
 /* ---- Tests ----------------------------------------------------------------------------------------------------------------- */
 
-static void A11_branches_run_at_once_on_several_workers(void **state)
+TEST_OF(stage, A11_branches_run_at_once_on_several_workers)
 {
-    struct stage *stage = *state;
     struct running running;
     stage->expected = BRANCHES;
     start(&running, stage, all_meet, BRANCHES);
@@ -309,9 +281,8 @@ static void A11_branches_run_at_once_on_several_workers(void **state)
     running_close(&running);
 }
 
-static void A11_branches_of_branches_run_at_once_on_several_workers(void **state)
+TEST_OF(stage, A11_branches_of_branches_run_at_once_on_several_workers)
 {
-    struct stage *stage = *state;
     struct running running;
     stage->expected = BRANCHES;
     /* Whoever opened a fork may find its branches taken by others, and wait for them: a worker more for each of the three. */
@@ -323,9 +294,8 @@ static void A11_branches_of_branches_run_at_once_on_several_workers(void **state
     running_close(&running);
 }
 
-static void A11_no_more_branches_than_the_limit_are_under_way(void **state)
+TEST_OF(stage, A11_no_more_branches_than_the_limit_are_under_way)
 {
-    struct stage *stage = *state;
     struct running running;
     start(&running, stage, limited, 6);
 
@@ -365,24 +335,23 @@ static void hold_up(struct stage *stage, pawl_workflow_fn *workflow)
     hold_up_all(stage, workflow, 2, BRANCHES);
 }
 
-static void A11_a_slow_branch_begun_first_holds_up_no_sleep_and_no_retry(void **state)
+TEST_OF(stage, A11_a_slow_branch_begun_first_holds_up_no_sleep_and_no_retry)
 {
-    hold_up(*state, slow_one_first);
+    hold_up(stage, slow_one_first);
 }
 
-static void A11_a_slow_branch_begun_last_holds_up_no_sleep_and_no_retry(void **state)
+TEST_OF(stage, A11_a_slow_branch_begun_last_holds_up_no_sleep_and_no_retry)
 {
-    hold_up(*state, slow_one_last);
+    hold_up(stage, slow_one_last);
 }
 
-static void A11_sleeps_of_different_lengths_end_beside_a_slow_branch_each_in_its_time(void **state)
+TEST_OF(stage, A11_sleeps_of_different_lengths_end_beside_a_slow_branch_each_in_its_time)
 {
-    hold_up(*state, slow_one_and_two_naps);
+    hold_up(stage, slow_one_and_two_naps);
 }
 
-static void A11_whatever_branches_wait_for_they_go_on_beside_one_that_blocks(void **state)
+TEST_OF(stage, A11_whatever_branches_wait_for_they_go_on_beside_one_that_blocks)
 {
-    struct stage *stage = *state;
     for (int round = 0; round < ROUNDS; round++) {
         gate_init(&stage->gate);
         atomic_store(&stage->woke, 0);
@@ -392,9 +361,8 @@ static void A11_whatever_branches_wait_for_they_go_on_beside_one_that_blocks(voi
     }
 }
 
-static void A11_a_loser_that_blocks_sees_itself_cancelled_and_the_winner_is_kept(void **state)
+TEST_OF(stage, A11_a_loser_that_blocks_sees_itself_cancelled_and_the_winner_is_kept)
 {
-    struct stage *stage = *state;
     struct running running;
     start(&running, stage, race, BRANCHES);
 
@@ -407,9 +375,8 @@ static void A11_a_loser_that_blocks_sees_itself_cancelled_and_the_winner_is_kept
     running_close(&running);
 }
 
-static void parallel_branches_finish_with_one_worker_too(void **state)
+TEST_OF(stage, parallel_branches_finish_with_one_worker_too)
 {
-    struct stage *stage = *state;
     struct running running;
     start(&running, stage, limited, 1);
 
@@ -420,9 +387,8 @@ static void parallel_branches_finish_with_one_worker_too(void **state)
     running_close(&running);
 }
 
-static void many_runs_with_branches_share_the_workers(void **state)
+TEST_OF(stage, many_runs_with_branches_share_the_workers)
 {
-    struct stage *stage = *state;
     struct running running;
     enum { RUNS = 30 };
     start(&running, stage, limited, BRANCHES);
@@ -440,21 +406,244 @@ static void many_runs_with_branches_share_the_workers(void **state)
     running_close(&running);
 }
 
-#define TEST(name) cmocka_unit_test_setup(name, set_up)
-
-int main(void)
+static bool await_count(atomic_int *counter, int expected)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(A11_branches_run_at_once_on_several_workers),
-        TEST(A11_branches_of_branches_run_at_once_on_several_workers),
-        TEST(A11_no_more_branches_than_the_limit_are_under_way),
-        TEST(A11_a_slow_branch_begun_first_holds_up_no_sleep_and_no_retry),
-        TEST(A11_a_slow_branch_begun_last_holds_up_no_sleep_and_no_retry),
-        TEST(A11_sleeps_of_different_lengths_end_beside_a_slow_branch_each_in_its_time),
-        TEST(A11_whatever_branches_wait_for_they_go_on_beside_one_that_blocks),
-        TEST(A11_a_loser_that_blocks_sees_itself_cancelled_and_the_winner_is_kept),
-        TEST(parallel_branches_finish_with_one_worker_too),
-        TEST(many_runs_with_branches_share_the_workers),
-    };
-    return cmocka_run_group_tests_name("runner, lanes", tests, NULL, NULL);
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    while (atomic_load(counter) < expected && monotonic_ms() < until_ms)
+        rest_a_little();
+    return atomic_load(counter) >= expected;
+}
+
+BODY(do_nothing)
+{
+    atomic_fetch_add(&((struct stage *)pawl_step_user(step))->bodies, 1);
+    return PAWL_OK;
+}
+
+/* The result is the number of the winner. */
+static pawl_status race_of(pawl_run *run, pawl_workflow_fn *zero, pawl_workflow_fn *one, pawl_value **out_result)
+{
+    struct pawl_branch branches[] = { { .run = zero }, { .run = one } };
+    size_t winner = 99;
+    PAWL_TRY(pawl_first(run, "race", branches, 2, &winner));
+    return pawl_return(run, out_result, "i", (int)winner);
+}
+
+/* ---- Branches inside a loser ------------------------------------------------------------------------------------- */
+
+enum { NAP_MS = 40 };
+
+/* Is still in its body when its neighbour's nap is over. */
+BODY(outlast_the_nap)
+{
+    pawl_status status = block_until_cancelled(step, input, out_result);
+    int64_t until_ms = monotonic_ms() + 2 * NAP_MS;
+    while (monotonic_ms() < until_ms)
+        rest_a_little();
+    return status;
+}
+
+BODY(win_when_the_others_are_there)
+{
+    struct stage *stage = pawl_step_user(step);
+    if (!await_count(&stage->bodies, 2))
+        return pawl_fail_for_good(step, "Alone", "the others did not come");
+    return PAWL_OK;
+}
+
+WORKFLOW(napping_branch)
+{
+    PAWL_TRY(pawl_do(run, "come", NULL, do_nothing, NULL, out_result));
+    return pawl_sleep_ms(run, "nap", NAP_MS);
+}
+
+WORKFLOW(outlasting_branch)
+{
+    return pawl_do(run, "outlast", NULL, outlast_the_nap, NULL, out_result);
+}
+
+WORKFLOW(branch_of_branches)
+{
+    struct pawl_branch branches[] = { { .run = napping_branch }, { .run = outlasting_branch } };
+    return pawl_all(run, "all", branches, 2, 0);
+}
+
+WORKFLOW(branch_that_waits_to_win)
+{
+    return pawl_do(run, "win", NULL, win_when_the_others_are_there, NULL, out_result);
+}
+
+WORKFLOW(race_with_branches_inside)
+{
+    return race_of(run, branch_of_branches, branch_that_waits_to_win, out_result);
+}
+
+WORKFLOW(finish_at_once)
+{
+    return PAWL_OK;
+}
+
+TEST_OF(stage, branches_inside_a_branch_that_lost_a_race_end_with_it)
+{
+    struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
+    struct running running;
+    running_open(&running, false);
+    running_register(&running, "w", race_with_branches_inside, stage);
+    running_register(&running, "next", finish_at_once, stage);
+    options.workers = 6;
+    running_start(&running, &options);
+
+    running_create(&running, "w", "r");
+    struct pawl_instance instance = running_await(&running, "w", "r", PAWL_COMPLETE);
+    running_create(&running, "next", "n");
+
+    running_await(&running, "next", "n", PAWL_COMPLETE);
+    assert_string_equal(instance.output_json, "1");
+    assert_int_equal(atomic_load(&stage->cancelled), 1);
+    running_close(&running);
+}
+
+/* ---- A branch that is called again in one pass ------------------------------------------------------------------- */
+
+WORKFLOW(talking_branch)
+{
+    struct stage *stage = pawl_run_user(run);
+    PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "one: begun"));
+    PAWL_TRY(pawl_do(run, "quick", NULL, do_nothing, NULL, out_result));
+    PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "two: behind the step"));
+    PAWL_TRY(pawl_sleep_ms(run, "nap", 10));
+    PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "three: behind the nap"));
+    PAWL_TRY(pawl_sleep_ms(run, "second nap", 10));
+    PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "four: at the end"));
+    gate_open(&stage->gate);
+    return PAWL_OK;
+}
+
+WORKFLOW(blocking_branch)
+{
+    return pawl_do(run, "block", NULL, block, NULL, out_result);
+}
+
+WORKFLOW(talk_beside_a_long_body)
+{
+    struct pawl_branch branches[] = { { .run = talking_branch }, { .run = blocking_branch } };
+    return pawl_all(run, "all", branches, 2, 0);
+}
+
+TEST_OF(stage, a_branch_that_is_called_again_in_a_pass_logs_each_line_once_as_new)
+{
+    struct running running;
+    start(&running, stage, talk_beside_a_long_body, 4);
+
+    running_await(&running, "w", "r", PAWL_COMPLETE);
+
+    assert_int_equal(running_lines(&running, "w", "r", "one:"), 1);
+    assert_int_equal(running_lines(&running, "w", "r", "two:"), 1);
+    assert_int_equal(running_lines(&running, "w", "r", "three:"), 1);
+    assert_int_equal(running_lines(&running, "w", "r", "four:"), 1);
+    running_close(&running);
+}
+
+/* ---- Races ------------------------------------------------------------------------------------------------------- */
+
+WORKFLOW(waiting_branch)
+{
+    return pawl_wait_for_event(run, "event", "cancel", "1 hour", NULL);
+}
+
+WORKFLOW(staying_branch)
+{
+    return pawl_do(run, "stay", NULL, block_until_cancelled, NULL, out_result);
+}
+
+WORKFLOW(event_against_body)
+{
+    return race_of(run, waiting_branch, staying_branch, out_result);
+}
+
+TEST_OF(stage, an_event_wins_its_race_while_the_other_body_runs)
+{
+    struct running running;
+    start(&running, stage, event_against_body, 4);
+    assert_true(await_count(&stage->bodies, 1));
+
+    running_send(&running, "w", "r", "cancel", NULL);
+    struct pawl_instance instance = running_await(&running, "w", "r", PAWL_COMPLETE);
+
+    assert_string_equal(instance.output_json, "0");
+    assert_int_equal(atomic_load(&stage->cancelled), 1);
+    running_close(&running);
+}
+
+WORKFLOW(branch_without_memory)
+{
+    struct stage *stage = pawl_run_user(run);
+    if (atomic_fetch_add(&stage->calls, 1) == 0)
+        return PAWL_NOMEM;
+    return pawl_wait_for_event(run, "never", "x", "24 hours", NULL);
+}
+
+WORKFLOW(quick_branch)
+{
+    return pawl_do(run, "quick", NULL, do_nothing, NULL, out_result);
+}
+
+WORKFLOW(race_without_memory)
+{
+    return race_of(run, branch_without_memory, quick_branch, out_result);
+}
+
+TEST_OF(stage, a_branch_that_got_no_memory_decides_no_race)
+{
+    struct running running;
+    start(&running, stage, race_without_memory, 2);
+
+    struct pawl_instance instance = running_await(&running, "w", "r", PAWL_COMPLETE);
+
+    assert_string_equal(instance.output_json, "1");
+    assert_int_equal(atomic_load(&stage->bodies), 1);
+    running_close(&running);
+}
+
+/* ---- Bodies that hang ---------------------------------------------------------------------------------------------- */
+
+BODY(hang)
+{
+    struct stage *stage = pawl_step_user(step);
+    atomic_fetch_add(&stage->begun[pawl_value_int(input, NULL, 0)], 1);
+    (void)gate_pass(&stage->gate);
+    return PAWL_OK;
+}
+
+WORKFLOW(hanging_branch)
+{
+    const struct pawl_step_options options = { .timeout = "100 ms", .retries = PAWL_NO_RETRIES };
+    const char *name = pawl_run_format(run, "hang %d", (int)pawl_value_int(params, NULL, 0));
+    return pawl_do(run, name, &options, hang, params, out_result);
+}
+
+WORKFLOW(hang_side_by_side)
+{
+    struct pawl_branch branches[HANGING];
+    memset(branches, 0, sizeof branches);
+    for (int i = 0; i < HANGING; i++) {
+        pawl_value *number;
+        PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &number, "i", i));
+        branches[i] = (struct pawl_branch){ .run = hanging_branch, .input = number };
+    }
+    return pawl_all(run, "all", branches, HANGING, 0);
+}
+
+TEST_OF(stage, bodies_that_hang_side_by_side_begin_once_each_and_time_out)
+{
+    struct running running;
+    start(&running, stage, hang_side_by_side, HANGING);
+
+    struct pawl_instance instance = running_await(&running, "w", "r", PAWL_ERRORED);
+    gate_open(&stage->gate);
+
+    assert_string_equal(instance.error_name, "STEP_TIMEOUT");
+    for (int i = 0; i < HANGING; i++)
+        assert_int_equal(atomic_load(&stage->begun[i]), 1);
+    running_close(&running);
 }

@@ -31,36 +31,28 @@ static pawl_status write_down(pawl_step *step, const char *what)
     return PAWL_OK;
 }
 
-static pawl_status one(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(one)
 {
-    (void)input;
-    (void)out_result;
     return write_down(step, "one");
 }
 
-static pawl_status other(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(other)
 {
-    (void)input;
-    (void)out_result;
     return write_down(step, "other");
 }
 
-static pawl_status be_busy(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(be_busy)
 {
-    (void)input;
-    (void)out_result;
     return write_down(step, "busy");
 }
 
-static pawl_status run_caller(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_caller)
 {
     return pawl_call(run, "call", pawl_value_string(params, NULL, ""), NULL, NULL, out_result);
 }
 
-static pawl_status run_busy(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_busy)
 {
-    (void)params;
-    (void)out_result;
     return pawl_do(run, "busy", NULL, be_busy, NULL, NULL);
 }
 
@@ -126,6 +118,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting limited_setting = { set_up, tear_down, 0 };
+
 static int64_t tick(struct running *running, int64_t instances)
 {
     int64_t processed = -1;
@@ -188,9 +182,8 @@ static void lose_job(struct limited *limited, const char *function)
     atomic_fetch_add(&limited->now_ms, DEAD_MS);
 }
 
-static void C1_a_worker_that_has_only_limited_functions_takes_up_what_a_dead_one_left(void **state)
+TEST_OF(limited, C1_a_worker_that_has_only_limited_functions_takes_up_what_a_dead_one_left)
 {
-    struct limited *limited = *state;
     add_function(limited, "one", one, 1);
     open_runner(&limited->worker);
     make_jobs(limited, "one", 1);
@@ -212,9 +205,8 @@ static void make_busy(struct limited *limited)
     }
 }
 
-static void C2_a_job_of_a_limited_function_does_not_wait_for_a_backlog_of_runs(void **state)
+TEST_OF(limited, C2_a_job_of_a_limited_function_does_not_wait_for_a_backlog_of_runs)
 {
-    struct limited *limited = *state;
     running_register(&limited->worker, "busy", run_busy, limited);
     add_function(limited, "one", one, 1);
     open_runner(&limited->worker);
@@ -226,9 +218,8 @@ static void C2_a_job_of_a_limited_function_does_not_wait_for_a_backlog_of_runs(v
     assert_string_equal(limited->text, "busy one busy one ");
 }
 
-static void C2_nor_does_a_run_wait_for_a_backlog_of_such_jobs(void **state)
+TEST_OF(limited, C2_nor_does_a_run_wait_for_a_backlog_of_such_jobs)
 {
-    struct limited *limited = *state;
     running_register(&limited->worker, "busy", run_busy, limited);
     add_function(limited, "one", one, 1);
     open_runner(&limited->worker);
@@ -242,9 +233,8 @@ static void C2_nor_does_a_run_wait_for_a_backlog_of_such_jobs(void **state)
     assert_string_equal(limited->text, "busy one busy one ");
 }
 
-static void C2_of_two_limited_functions_neither_waits_for_the_others_backlog(void **state)
+TEST_OF(limited, C2_of_two_limited_functions_neither_waits_for_the_others_backlog)
 {
-    struct limited *limited = *state;
     add_function(limited, "one", one, 1);
     add_function(limited, "other", other, 1);
     open_runner(&limited->worker);
@@ -273,9 +263,8 @@ static void claim_outside(struct limited *limited, const char *function, const c
     *out_token = jobs[0].token;
 }
 
-static void C6_next_wake_at_is_not_now_while_a_function_is_at_its_limit(void **state)
+TEST_OF(limited, C6_next_wake_at_is_not_now_while_a_function_is_at_its_limit)
 {
-    struct limited *limited = *state;
     struct running *worker = &limited->worker;
     const char *token;
     add_function(limited, "one", one, 1);
@@ -297,9 +286,8 @@ static void C6_next_wake_at_is_not_now_while_a_function_is_at_its_limit(void **s
     assert_int_equal(next_wake_in_ms(limited), INT64_MAX);
 }
 
-static void C6_a_limit_that_is_met_delays_no_other_function(void **state)
+TEST_OF(limited, C6_a_limit_that_is_met_delays_no_other_function)
 {
-    struct limited *limited = *state;
     struct running *worker = &limited->worker;
     const char *token;
     add_function(limited, "one", one, 1);
@@ -319,9 +307,8 @@ static void C6_a_limit_that_is_met_delays_no_other_function(void **state)
 }
 
 /* A clock that was set back would otherwise keep the alarm for as long. */
-static void C6_next_wake_at_does_not_go_by_a_time_that_is_yet_to_come(void **state)
+TEST_OF(limited, C6_next_wake_at_does_not_go_by_a_time_that_is_yet_to_come)
 {
-    struct limited *limited = *state;
     const char *token;
     add_function(limited, "one", one, 1);
     open_runner(&limited->worker);
@@ -336,9 +323,8 @@ static void C6_next_wake_at_does_not_go_by_a_time_that_is_yet_to_come(void **sta
 }
 
 /* Not the limit keeps the third job from the last tick. */
-static void C6_what_only_max_instances_kept_from_the_last_tick_is_due_at_once(void **state)
+TEST_OF(limited, C6_what_only_max_instances_kept_from_the_last_tick_is_due_at_once)
 {
-    struct limited *limited = *state;
     struct running *worker = &limited->worker;
     const char *token;
     add_function(limited, "one", one, 1);
@@ -355,9 +341,8 @@ static void C6_what_only_max_instances_kept_from_the_last_tick_is_due_at_once(vo
 }
 
 /* The job that waits for it does not hide when the lease of the one under way ends. */
-static void C6_next_wake_at_is_no_later_than_the_end_of_a_lease_that_meets_the_limit(void **state)
+TEST_OF(limited, C6_next_wake_at_is_no_later_than_the_end_of_a_lease_that_meets_the_limit)
 {
-    struct limited *limited = *state;
     const char *token;
     add_function(limited, "one", one, 1);
     open_runner_that_polls(&limited->worker, 2 * LONG_LEASE_MS);
@@ -405,9 +390,8 @@ static void keep_out(struct limited *limited)
     store->ops = &keeping_ops;
 }
 
-static void C6_who_is_kept_out_by_another_claim_is_to_come_again_at_once(void **state)
+TEST_OF(limited, C6_who_is_kept_out_by_another_claim_is_to_come_again_at_once)
 {
-    struct limited *limited = *state;
     struct running *worker = &limited->worker;
     add_function(limited, "one", one, 1);
     open_runner(worker);
@@ -421,9 +405,8 @@ static void C6_who_is_kept_out_by_another_claim_is_to_come_again_at_once(void **
 }
 
 /* Its alarm is set for ten milliseconds from now, where time stands still, and not for the next poll. */
-static void C8_and_a_keeper_does(void **state)
+TEST_OF(limited, C8_and_a_keeper_does)
 {
-    struct limited *limited = *state;
     struct running *worker = &limited->worker;
     int64_t until_ms = monotonic_ms() + PATIENCE_MS, next_ms = INT64_MAX;
     add_function(limited, "one", one, 1);
@@ -442,24 +425,4 @@ static void C8_and_a_keeper_does(void **state)
     pawl_runner_close(worker->runner);
     worker->runner = NULL;
     worker->engine->store->ops = true_ops;
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(C1_a_worker_that_has_only_limited_functions_takes_up_what_a_dead_one_left),
-        TEST(C2_a_job_of_a_limited_function_does_not_wait_for_a_backlog_of_runs),
-        TEST(C2_nor_does_a_run_wait_for_a_backlog_of_such_jobs),
-        TEST(C2_of_two_limited_functions_neither_waits_for_the_others_backlog),
-        TEST(C6_next_wake_at_is_not_now_while_a_function_is_at_its_limit),
-        TEST(C6_a_limit_that_is_met_delays_no_other_function),
-        TEST(C6_what_only_max_instances_kept_from_the_last_tick_is_due_at_once),
-        TEST(C6_next_wake_at_is_no_later_than_the_end_of_a_lease_that_meets_the_limit),
-        TEST(C6_next_wake_at_does_not_go_by_a_time_that_is_yet_to_come),
-        TEST(C6_who_is_kept_out_by_another_claim_is_to_come_again_at_once),
-        TEST(C8_and_a_keeper_does),
-    };
-    return cmocka_run_group_tests_name("runner, limited functions", tests, NULL, NULL);
 }

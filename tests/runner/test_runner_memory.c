@@ -5,10 +5,9 @@
 
 enum { STEPS = 6, RESULT_BYTES = 700 * 1024, CROWD = 6 };
 
-static pawl_status make_large(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(make_large)
 {
     char *text = malloc(RESULT_BYTES + 1);
-    (void)input;
     assert_non_null(text);
     memset(text, 'x', RESULT_BYTES);
     text[RESULT_BYTES] = '\0';
@@ -18,10 +17,9 @@ static pawl_status make_large(pawl_step *step, const pawl_value *input, pawl_val
 }
 
 /* Some megabytes of results, then it waits; its end needs them again. */
-static pawl_status large(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(large)
 {
     size_t bytes = 0;
-    (void)params;
     for (int i = 0; i < STEPS; i++) {
         char name[16];
         pawl_value *result;
@@ -33,21 +31,18 @@ static pawl_status large(pawl_run *run, const pawl_value *params, pawl_value **o
     return pawl_value_pack(pawl_run_scope(run), out_result, "i", (int)bytes);
 }
 
-static pawl_status small(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(small)
 {
-    (void)params, (void)out_result;
     return pawl_wait_for_event(run, "wait", "go", "1 day", NULL);
 }
 
-static pawl_status stand_at_gate(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(stand_at_gate)
 {
-    (void)input, (void)out_result;
     return gate_pass(pawl_step_user(step)) ? PAWL_OK : PAWL_FAILED;
 }
 
-static pawl_status growing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(growing)
 {
-    (void)params, (void)out_result;
     for (int i = 0; i < STEPS; i++) {
         char name[16];
         snprintf(name, sizeof name, "step %d", i);
@@ -74,6 +69,8 @@ static int tear_down(void **state)
     free(*state);
     return 0;
 }
+
+static const struct test_setting running_setting = { set_up, tear_down, 0 };
 
 static struct pawl_stats stats_of(struct running *running)
 {
@@ -105,27 +102,25 @@ static void await_held(struct running *running, int64_t bytes)
     assert_int_equal(stats_of(running).memory_bytes_held, bytes);
 }
 
-static void a_run_is_loaded_however_large_it_is(void **state)
+TEST_OF(running, a_run_is_loaded_however_large_it_is)
 {
-    struct running *running = *state;
     running_create(running, "large", "a");
     (void)running_await(running, "large", "a", PAWL_WAITING);
     start_anew(running);
-    running_send(running, "large", "a", "go");
+    running_send(running, "large", "a", "go", NULL);
     struct pawl_instance instance = running_await(running, "large", "a", PAWL_COMPLETE);
     assert_int_equal(atoi(instance.output_json), STEPS * RESULT_BYTES);
     await_held(running, 0);
     assert_int_equal(stats_of(running).memory_refusals, 0);
 }
 
-static void a_run_waits_while_others_have_all_the_memory(void **state)
+TEST_OF(running, a_run_waits_while_others_have_all_the_memory)
 {
-    struct running *running = *state;
     int64_t held = 0;
     running_create(running, "small", "a");
     (void)running_await(running, "small", "a", PAWL_WAITING);
     pawl_memory_owe(running->engine, &held, stats_of(running).memory_bytes_max);
-    running_send(running, "small", "a", "go");
+    running_send(running, "small", "a", "go", NULL);
     await_refusals(running, 0);
     await_held(running, held); /* it holds nothing while it waits */
     assert_int_equal(running_get(running, "small", "a").status, PAWL_ACTIVE);
@@ -141,9 +136,8 @@ static void a_run_waits_while_others_have_all_the_memory(void **state)
 }
 
 /* Some megabytes each, and a budget that is less than one of them needs: one after the other they fit. */
-static void each_of_many_goes_on_in_its_time(void **state)
+TEST_OF(running, each_of_many_goes_on_in_its_time)
 {
-    struct running *running = *state;
     char id[CROWD][16];
     for (int i = 0; i < CROWD; i++) {
         snprintf(id[i], sizeof id[i], "i%d", i);
@@ -153,7 +147,7 @@ static void each_of_many_goes_on_in_its_time(void **state)
     running_stop(running);
     running->engine->memory.max = 3 * 1024 * 1024;
     for (int i = 0; i < CROWD; i++)
-        running_send(running, "large", id[i], "go");
+        running_send(running, "large", id[i], "go", NULL);
     running_start(running, NULL);
     for (int i = 0; i < CROWD; i++)
         (void)running_await(running, "large", id[i], PAWL_COMPLETE);
@@ -162,14 +156,11 @@ static void each_of_many_goes_on_in_its_time(void **state)
     assert_int_equal(stats_of(running).leases_lost, 0);
 }
 
-#define runner_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 /* Nothing is loaded: its own steps make it large. */
-static void what_a_run_adds_to_its_history_counts(void **state)
+TEST(what_a_run_adds_to_its_history_counts)
 {
     struct running running;
     struct gate gate;
-    (void)state;
     gate_init(&gate);
     running_open(&running, true);
     running_register(&running, "growing", growing, &gate);
@@ -184,15 +175,4 @@ static void what_a_run_adds_to_its_history_counts(void **state)
     await_held(&running, 0);
     running_close(&running);
     gate_clear(&gate);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        runner_test(a_run_is_loaded_however_large_it_is),
-        runner_test(a_run_waits_while_others_have_all_the_memory),
-        runner_test(each_of_many_goes_on_in_its_time),
-        cmocka_unit_test(what_a_run_adds_to_its_history_counts),
-    };
-    return cmocka_run_group_tests_name("runs and memory", tests, NULL, NULL);
 }

@@ -11,23 +11,21 @@ struct outside {
 
 /* ---- Bodies and workflows ---------------------------------------------------------------------------------------------------- */
 
-static pawl_status do_it(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(do_it)
 {
     struct outside *outside = pawl_step_user(step);
     atomic_fetch_add(&outside->done, 1);
     return input != NULL ? pawl_result(step, out_result, "V", input) : PAWL_OK;
 }
 
-static pawl_status undo_it(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(undo_it)
 {
     struct outside *outside = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     atomic_fetch_add(&outside->undone, 1);
     return PAWL_OK;
 }
 
-static pawl_status called(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(called)
 {
     struct outside *outside = pawl_step_user(step);
     atomic_fetch_add(&outside->called, 1);
@@ -37,12 +35,12 @@ static pawl_status called(pawl_step *step, const pawl_value *input, pawl_value *
 static const struct pawl_compensation by_undoing = { .undo = undo_it };
 static const struct pawl_step_options undone = { .compensate = &by_undoing };
 
-static pawl_status run_child(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_child)
 {
     return pawl_do(run, "grow", NULL, do_it, params, out_result);
 }
 
-static pawl_status branch(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch)
 {
     int i = (int)pawl_value_int(input, NULL, 0);
     PAWL_TRY(pawl_do(run, pawl_run_format(run, "do %d", i), &undone, do_it, input, NULL));
@@ -50,11 +48,10 @@ static pawl_status branch(pawl_run *run, const pawl_value *input, pawl_value **o
     return pawl_run_child(run, pawl_run_format(run, "child %d", i), "child", NULL, input, out_result);
 }
 
-static pawl_status run_branches(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_branches)
 {
     struct pawl_branch branches[BRANCHES];
     int64_t sum = 0;
-    (void)params;
     for (int i = 0; i < BRANCHES; i++) {
         pawl_value *input;
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "i", i));
@@ -66,7 +63,7 @@ static pawl_status run_branches(pawl_run *run, const pawl_value *params, pawl_va
     return pawl_return(run, out_result, "I", (long long)sum);
 }
 
-static pawl_status run_branches_and_fail(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_branches_and_fail)
 {
     PAWL_TRY(run_branches(run, params, out_result));
     return pawl_run_fail(run, "Refused", "after all");
@@ -92,12 +89,11 @@ static const char *name_run(int i, char name[16])
 
 /* ---- Tests ------------------------------------------------------------------------------------------------------------------- */
 
-static void branches_of_many_runs_call_have_children_and_are_undone_once_each(void **state)
+TEST(branches_of_many_runs_call_have_children_and_are_undone_once_each)
 {
     struct outside outside = { 0 };
     struct running running;
     char name[16];
-    (void)state;
     start(&running, &outside, run_branches_and_fail);
     for (int i = 0; i < RUNS; i++)
         running_create(&running, "w", name_run(i, name));
@@ -123,13 +119,12 @@ static void count_steps(struct running *running, const char *id, int *out_done, 
     }
 }
 
-static void an_interrupt_that_races_completion_undoes_all_of_a_run_or_nothing(void **state)
+TEST(an_interrupt_that_races_completion_undoes_all_of_a_run_or_nothing)
 {
     struct outside outside = { 0 };
     struct running running;
     char name[16];
     int interrupted = 0;
-    (void)state;
     start(&running, &outside, run_branches);
     for (int i = 0; i < RUNS; i++)
         running_create(&running, "w", name_run(i, name));
@@ -160,16 +155,15 @@ static void an_interrupt_that_races_completion_undoes_all_of_a_run_or_nothing(vo
 
 /* ---- Deferreds ----------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status publish(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(publish)
 {
     return pawl_result(step, out_result, "V", input);
 }
 
-static pawl_status run_waiting(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_waiting)
 {
     const char *token;
     pawl_value *text;
-    (void)params;
     PAWL_TRY(pawl_deferred_token(run, "answer", &token));
     PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &text, "s", token));
     PAWL_TRY(pawl_do(run, "publish", NULL, publish, text, NULL));
@@ -192,12 +186,11 @@ static void *tell(void *user)
     return NULL;
 }
 
-static void of_many_who_finish_a_deferred_at_once_one_wins(void **state)
+TEST(of_many_who_finish_a_deferred_at_once_one_wins)
 {
     struct outside outside = { 0 };
     struct running running;
     char name[16];
-    (void)state;
     start(&running, &outside, run_waiting);
     for (int i = 0; i < RUNS; i++) {
         struct teller tellers[TELLERS];
@@ -229,30 +222,27 @@ static void of_many_who_finish_a_deferred_at_once_one_wins(void **state)
 
 /* ---- Repair ------------------------------------------------------------------------------------------------------------------ */
 
-static pawl_status do_when_mended(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(do_when_mended)
 {
     struct outside *outside = pawl_step_user(step);
-    (void)input;
     return atomic_load(&outside->called) > 0 ? pawl_result(step, out_result, "s", "mended")
                                              : pawl_fail_for_good(step, "Broken", "not yet");
 }
 
-static pawl_status run_to_be_mended(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_to_be_mended)
 {
-    (void)params;
     PAWL_TRY(pawl_do(run, "before", NULL, do_it, NULL, NULL));
     return pawl_do(run, "fragile", NULL, do_when_mended, NULL, out_result);
 }
 
 /* The runner that parked the run has it warm, with the step that failed. */
-static void a_run_that_waited_for_repair_goes_on_in_the_runner_that_parked_it(void **state) /* F2 */
+TEST(a_run_that_waited_for_repair_goes_on_in_the_runner_that_parked_it) /* F2 */
 {
     struct outside outside = { 0 };
     struct running running;
     const struct pawl_workflow workflow = {
         .name = "w", .run = run_to_be_mended, .user = &outside, .suspend_on_failure = true
     };
-    (void)state;
     running_open(&running, false);
     assert_ok(pawl_register(running.engine, &workflow, &running.error), running.error);
     running_start(&running, NULL);
@@ -264,15 +254,4 @@ static void a_run_that_waited_for_repair_goes_on_in_the_runner_that_parked_it(vo
     assert_string_equal(instance.output_json, "\"mended\"");
     running_close(&running);
     assert_int_equal(atomic_load(&outside.done), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(branches_of_many_runs_call_have_children_and_are_undone_once_each),
-        cmocka_unit_test(an_interrupt_that_races_completion_undoes_all_of_a_run_or_nothing),
-        cmocka_unit_test(of_many_who_finish_a_deferred_at_once_one_wins),
-        cmocka_unit_test(a_run_that_waited_for_repair_goes_on_in_the_runner_that_parked_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ struct alone {
     pawl_runner *runner;
 };
 
-static pawl_status finish(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(finish)
 {
     (void)run, (void)params, (void)out_result;
     return PAWL_OK;
@@ -89,10 +89,9 @@ static size_t count_others(struct alone *alone, int count)
     return others;
 }
 
-static void alone_it_has_no_shards_and_claims_all(void **state)
+TEST(alone_it_has_no_shards_and_claims_all)
 {
     struct alone alone;
-    (void)state;
     alone_open(&alone);
     create_many(&alone.running, RUNS);
     add_other(&alone, 5, "order", false); /* ticks */
@@ -104,12 +103,11 @@ static void alone_it_has_no_shards_and_claims_all(void **state)
     alone_close(&alone);
 }
 
-static void it_says_who_it_is_and_takes_it_back_when_it_stops(void **state)
+TEST(it_says_who_it_is_and_takes_it_back_when_it_stops)
 {
     struct alone alone;
     const struct pawl_runner_info *runners;
     size_t count;
-    (void)state;
     alone_open(&alone);
     pw_runner_look_around(alone.runner);
     struct running *running = &alone.running;
@@ -127,10 +125,9 @@ static void it_says_who_it_is_and_takes_it_back_when_it_stops(void **state)
     alone_close(&alone);
 }
 
-static void among_others_it_claims_its_own_and_the_rest_when_they_go(void **state)
+TEST(among_others_it_claims_its_own_and_the_rest_when_they_go)
 {
     struct alone alone;
-    (void)state;
     alone_open(&alone);
     add_other(&alone, 5, "order", true);
     pw_runner_look_around(alone.runner);
@@ -148,11 +145,10 @@ static void among_others_it_claims_its_own_and_the_rest_when_they_go(void **stat
     alone_close(&alone);
 }
 
-static void when_one_comes_only_what_it_takes_moves(void **state)
+TEST(when_one_comes_only_what_it_takes_moves)
 {
     struct alone alone;
     char before[PW_SHARD_COUNT];
-    (void)state;
     alone_open(&alone);
     add_other(&alone, 5, "order", true);
     pw_runner_look_around(alone.runner);
@@ -166,10 +162,9 @@ static void when_one_comes_only_what_it_takes_moves(void **state)
     alone_close(&alone);
 }
 
-static void what_it_parked_a_moment_ago_it_takes_whoever_owns_it(void **state)
+TEST(what_it_parked_a_moment_ago_it_takes_whoever_owns_it)
 {
     struct alone alone;
-    (void)state;
     alone_open(&alone);
     add_other(&alone, 5, "order", true);
     pw_runner_look_around(alone.runner);
@@ -179,11 +174,10 @@ static void what_it_parked_a_moment_ago_it_takes_whoever_owns_it(void **state)
 }
 
 /* C6: its host says when, and means all. */
-static void a_tick_takes_all_whoever_owns_it(void **state)
+TEST(a_tick_takes_all_whoever_owns_it)
 {
     struct alone alone;
     int64_t processed = 0;
-    (void)state;
     alone_open(&alone);
     add_other(&alone, 5, "order", true);
     create_many(&alone.running, RUNS);
@@ -200,10 +194,9 @@ static pawl_status fail_to_list(struct pw_store *store, const struct pw_read *as
     return PAWL_STORE_UNAVAILABLE;
 }
 
-static void what_cannot_be_read_leaves_it_with_what_it_knows(void **state)
+TEST(what_cannot_be_read_leaves_it_with_what_it_knows)
 {
     struct alone alone;
-    (void)state;
     alone_open(&alone);
     add_other(&alone, 5, "order", true);
     pw_runner_look_around(alone.runner);
@@ -222,13 +215,12 @@ static void what_cannot_be_read_leaves_it_with_what_it_knows(void **state)
     alone_close(&alone);
 }
 
-static void a_name_is_checked_and_shown(void **state)
+TEST(a_name_is_checked_and_shown)
 {
     struct alone alone;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     pawl_runner *runner = NULL;
     char long_name[300];
-    (void)state;
     alone_open(&alone);
     memset(long_name, 'x', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
@@ -245,13 +237,12 @@ static void a_name_is_checked_and_shown(void **state)
     alone_close(&alone);
 }
 
-static void the_lists_refuse_what_is_missing(void **state)
+TEST(the_lists_refuse_what_is_missing)
 {
     struct alone alone;
     const struct pawl_runner_info *runners;
     const char *const *ids;
     size_t count;
-    (void)state;
     alone_open(&alone);
     pawl_engine *engine = alone.running.engine;
     pawl_scope *scope = alone.running.scope;
@@ -276,33 +267,28 @@ struct pair {
     struct gate gates[2]; /* of "block" */
 };
 
-static pawl_status carried_by(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(carried_by)
 {
-    (void)input;
     return pawl_value_pack(pawl_step_scope(step), out_result, "i", *(const int *)pawl_step_user(step));
 }
 
-static pawl_status order(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(order)
 {
-    (void)params;
     return pawl_do(run, "carry", NULL, carried_by, NULL, out_result);
 }
 
-static pawl_status nap(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(nap)
 {
-    (void)params, (void)out_result;
     return pawl_sleep_ms(run, "nap", 50);
 }
 
-static pawl_status stand(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(stand)
 {
-    (void)input, (void)out_result;
     return gate_pass(pawl_step_user(step)) ? PAWL_OK : PAWL_FAILED;
 }
 
-static pawl_status block(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(block)
 {
-    (void)params;
     return pawl_do(run, "stand", NULL, stand, NULL, out_result);
 }
 
@@ -373,10 +359,9 @@ static void await_view(struct pair *pair, bool second_is_there)
     }
 }
 
-static void shards_change_hands_when_a_runner_comes_and_goes(void **state)
+TEST(shards_change_hands_when_a_runner_comes_and_goes)
 {
     struct pair pair;
-    (void)state;
     pair_open(&pair);
     pair_start(&pair, 0);
     await_view(&pair, false);
@@ -426,11 +411,10 @@ static int count_at_home(struct pair *pair, int try)
     return at_home;
 }
 
-static void runs_are_carried_by_the_owner_of_their_shard(void **state)
+TEST(runs_are_carried_by_the_owner_of_their_shard)
 {
     struct pair pair;
     int at_home = 0;
-    (void)state;
     pair_open(&pair);
     pair_start(&pair, 0);
     pair_start(&pair, 1);
@@ -449,13 +433,12 @@ static void find_id(struct running *running, const char *workflow, int *number, 
     while (owner_of(running, workflow, out_id) != 1);
 }
 
-static void what_a_busy_owner_does_not_take_another_does_without_looking_all_the_time(void **state)
+TEST(what_a_busy_owner_does_not_take_another_does_without_looking_all_the_time)
 {
     struct pair pair;
     struct pawl_runner_stats before, after;
     char id[24];
     int number = 0;
-    (void)state;
     pair_open(&pair);
     pair_start(&pair, 0);
     pair_start(&pair, 1);
@@ -477,11 +460,10 @@ static void what_a_busy_owner_does_not_take_another_does_without_looking_all_the
 
 /* A run was parked for a moment while there were others, and they left before it was due: the keeper once claimed without
  * end from then on. */
-static void what_was_parked_among_others_is_forgotten_when_they_leave(void **state)
+TEST(what_was_parked_among_others_is_forgotten_when_they_leave)
 {
     struct running running;
     int64_t until_ms = monotonic_ms() + PATIENCE_MS, parked_due_ms = 1;
-    (void)state;
     running_open(&running, false);
     running_register(&running, "order", finish, NULL);
     running_start(&running, NULL);
@@ -501,12 +483,11 @@ static void what_was_parked_among_others_is_forgotten_when_they_leave(void **sta
 }
 
 /* "Timers fire to the millisecond": also where another runner, which does not come to it, owns the shard. */
-static void a_short_sleep_ends_in_time_whoever_owns_the_run(void **state)
+TEST(a_short_sleep_ends_in_time_whoever_owns_the_run)
 {
     struct pair pair;
     int64_t least_ms = INT64_MAX;
     int number = 0;
-    (void)state;
     pair_open(&pair);
     pair_start(&pair, 0);
     pair_start(&pair, 1);
@@ -523,25 +504,4 @@ static void a_short_sleep_ends_in_time_whoever_owns_the_run(void **state)
     }
     assert_in_range(least_ms, 50, PW_SHARD_GRACE_MS - 1);
     pair_close(&pair);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alone_it_has_no_shards_and_claims_all),
-        cmocka_unit_test(it_says_who_it_is_and_takes_it_back_when_it_stops),
-        cmocka_unit_test(among_others_it_claims_its_own_and_the_rest_when_they_go),
-        cmocka_unit_test(when_one_comes_only_what_it_takes_moves),
-        cmocka_unit_test(what_it_parked_a_moment_ago_it_takes_whoever_owns_it),
-        cmocka_unit_test(a_tick_takes_all_whoever_owns_it),
-        cmocka_unit_test(what_cannot_be_read_leaves_it_with_what_it_knows),
-        cmocka_unit_test(a_name_is_checked_and_shown),
-        cmocka_unit_test(the_lists_refuse_what_is_missing),
-        cmocka_unit_test(shards_change_hands_when_a_runner_comes_and_goes),
-        cmocka_unit_test(runs_are_carried_by_the_owner_of_their_shard),
-        cmocka_unit_test(what_a_busy_owner_does_not_take_another_does_without_looking_all_the_time),
-        cmocka_unit_test(what_was_parked_among_others_is_forgotten_when_they_leave),
-        cmocka_unit_test(a_short_sleep_ends_in_time_whoever_owns_the_run),
-    };
-    return cmocka_run_group_tests_name("shares", tests, NULL, NULL);
 }

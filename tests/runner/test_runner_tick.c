@@ -3,6 +3,7 @@
 #include "kit/running.h"
 
 #include "engine/engine.h"
+#include "testing/forward.h"
 
 enum { FOREIGN_OWNER = 4711 };
 
@@ -15,17 +16,9 @@ struct trail {
 };
 
 static struct trail trail;
-static const int64_t stopped_at_ms = INT64_C(1700000000000);
 
-static int64_t stopped_now(void *user)
+BODY(write_down)
 {
-    return stopped_at_ms + atomic_load(&((struct running *)user)->skew_ms);
-}
-
-static pawl_status write_down(pawl_step *step, const pawl_value *input, pawl_value **out_result)
-{
-    (void)step;
-    (void)out_result;
     atomic_fetch_add(&trail.bodies, 1);
     pthread_mutex_lock(&trail.lock);
     size_t used = strlen(trail.text);
@@ -41,40 +34,35 @@ static pawl_status note(pawl_run *run, const char *step)
     return pawl_do(run, step, NULL, write_down, id, NULL);
 }
 
-static pawl_status two_steps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(two_steps)
 {
-    (void)params;
     PAWL_TRY(note(run, "1"));
     PAWL_TRY(note(run, "2"));
     return pawl_return(run, out_result, "s", "done");
 }
 
-static pawl_status sleeper(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(sleeper)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_sleep(run, "nap", "10 seconds"));
     return note(run, "woke");
 }
 
-static pawl_status fail_once(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(fail_once)
 {
     if (pawl_step_attempt(step) == 1)
         return pawl_fail(step, "Oops", "the first time");
     return write_down(step, input, out_result);
 }
 
-static pawl_status retrier(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(retrier)
 {
-    (void)params;
-    (void)out_result;
     const struct pawl_step_options options = { .retries = 3, .delay = "20 seconds" };
     pawl_value *id;
     PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &id, "s", pawl_run_format(run, "%s.retried", pawl_run_id(run))));
     return pawl_do(run, "retried", &options, fail_once, id, NULL);
 }
 
-static pawl_status meddle(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(meddle)
 {
     PAWL_TRY(write_down(step, input, out_result));
     if (trail.meanwhile != NULL)
@@ -82,10 +70,8 @@ static pawl_status meddle(pawl_step *step, const pawl_value *input, pawl_value *
     return PAWL_OK;
 }
 
-static pawl_status meddled(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(meddled)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(note(run, "1"));
     PAWL_TRY(pawl_do(run, "2", NULL, meddle, NULL, NULL));
     return note(run, "3");
@@ -103,7 +89,7 @@ static int set_up(void **state)
     pthread_mutex_init(&trail.lock, NULL);
     trail.running = &world;
     options.store_url = place.url;
-    options.clock = (struct pawl_clock){ .now_ms = stopped_now, .user = &world };
+    options.clock = (struct pawl_clock){ .now_ms = running_stopped_ms, .user = &world };
     runner_options.lease_ms = 5000;
     assert_ok(pawl_open(&options, &world.engine, &world.error), world.error);
     world.scope = pawl_scope_new();
@@ -123,6 +109,8 @@ static int tear_down(void **state)
     pthread_mutex_destroy(&trail.lock);
     return 0;
 }
+
+static const struct test_setting running_setting = { set_up, tear_down, 0 };
 
 static void advance_ms(int64_t ms)
 {
@@ -145,7 +133,7 @@ static int64_t next_wake_in_ms(void)
 {
     int64_t at_ms;
     assert_ok(pawl_runner_next_wake_at(world.runner, &at_ms, &world.error), world.error);
-    return at_ms == INT64_MAX ? INT64_MAX : at_ms - stopped_now(&world);
+    return at_ms == INT64_MAX ? INT64_MAX : at_ms - running_stopped_ms(&world);
 }
 
 /* ---- Playing another runner -------------------------------------------------------------------------------------------- */
@@ -188,9 +176,8 @@ static pawl_status write_as_foreigner(struct pw_fence fence)
     return status;
 }
 
-static void C1_an_expired_lease_is_taken_over_and_its_holder_fenced_off(void **state)
+TEST_OF(running, C1_an_expired_lease_is_taken_over_and_its_holder_fenced_off)
 {
-    (void)state;
     running_create(&world, "two", "r");
     struct pw_fence foreign = claim_as_foreigner("two", 1000);
     advance_ms(999);
@@ -210,9 +197,8 @@ static void C1_an_expired_lease_is_taken_over_and_its_holder_fenced_off(void **s
     assert_true(told);
 }
 
-static void C1_a_pending_task_ignores_leases(void **state)
+TEST_OF(running, C1_a_pending_task_ignores_leases)
 {
-    (void)state;
     running_create(&world, "sleeper", "r");
     assert_int_equal(tick(), 1); /* parked, long before this runner's lease would end */
 
@@ -233,9 +219,8 @@ static void take_over(struct running *running)
     trail.meanwhile = NULL;
 }
 
-static void C4_a_conflict_at_a_boundary_ends_the_turn_quietly(void **state)
+TEST_OF(running, C4_a_conflict_at_a_boundary_ends_the_turn_quietly)
 {
-    (void)state;
     struct pawl_runner_stats stats;
     running_create(&world, "meddled", "r");
     trail.meanwhile = take_over;
@@ -255,9 +240,8 @@ static void C4_a_conflict_at_a_boundary_ends_the_turn_quietly(void **state)
 
 /* ---- Order ----------------------------------------------------------------------------------------------------------------- */
 
-static void C2_wakes_retries_and_resumes_go_before_runs_oldest_first(void **state)
+TEST_OF(running, C2_wakes_retries_and_resumes_go_before_runs_oldest_first)
 {
-    (void)state;
     running_create(&world, "retrier", "r");
     running_create(&world, "sleeper", "s");
     running_create(&world, "two", "p");
@@ -278,9 +262,8 @@ static void C2_wakes_retries_and_resumes_go_before_runs_oldest_first(void **stat
 
 /* ---- Limits ---------------------------------------------------------------------------------------------------------------- */
 
-static void C6_a_tick_takes_at_most_so_many_turns(void **state)
+TEST_OF(running, C6_a_tick_takes_at_most_so_many_turns)
 {
-    (void)state;
     running_create(&world, "two", "a");
     running_create(&world, "two", "b");
     running_create(&world, "two", "c");
@@ -293,9 +276,8 @@ static void C6_a_tick_takes_at_most_so_many_turns(void **state)
     assert_int_equal(running_count(&world, "two", PAWL_COMPLETE), 3);
 }
 
-static void C6_a_tick_runs_at_most_so_many_bodies(void **state)
+TEST_OF(running, C6_a_tick_runs_at_most_so_many_bodies)
 {
-    (void)state;
     struct pawl_runner_stats stats;
     running_create(&world, "two", "a");
     running_create(&world, "two", "b");
@@ -313,9 +295,8 @@ static void C6_a_tick_runs_at_most_so_many_bodies(void **state)
     assert_int_equal(stats.steps, 4);
 }
 
-static void C6_limits_that_are_negative_are_refused(void **state)
+TEST_OF(running, C6_limits_that_are_negative_are_refused)
 {
-    (void)state;
     int64_t processed = 7;
 
     assert_int_equal(pawl_runner_tick(world.runner, -1, 0, &processed, &world.error), PAWL_INVALID);
@@ -325,9 +306,8 @@ static void C6_limits_that_are_negative_are_refused(void **state)
     assert_int_equal(processed, 7);
 }
 
-static void C6_next_wake_at_serves_a_hosts_own_alarm(void **state)
+TEST_OF(running, C6_next_wake_at_serves_a_hosts_own_alarm)
 {
-    (void)state;
     assert_true(next_wake_in_ms() == INT64_MAX);
     running_create(&world, "sleeper", "s");
     assert_int_equal(next_wake_in_ms(), 0);
@@ -347,9 +327,8 @@ static void C6_next_wake_at_serves_a_hosts_own_alarm(void **state)
     assert_int_equal(next_wake_in_ms(), INT64_MAX);
 }
 
-static void paused_runs_wake_nobody(void **state)
+TEST_OF(running, paused_runs_wake_nobody)
 {
-    (void)state;
     running_create(&world, "sleeper", "s");
     assert_int_equal(tick(), 1);
 
@@ -365,9 +344,8 @@ static void paused_runs_wake_nobody(void **state)
 
 /* ---- Several runners at once ----------------------------------------------------------------------------------------------- */
 
-static void C1_two_ticking_runners_take_different_runs(void **state)
+TEST_OF(running, C1_two_ticking_runners_take_different_runs)
 {
-    (void)state;
     pawl_runner *other;
     int64_t processed;
     assert_ok(pawl_runner_open(world.engine, NULL, &other, &world.error), world.error);
@@ -442,15 +420,13 @@ static void tick_beside_threads(bool in_file)
     running_close(&running);
 }
 
-static void C6_threads_and_ticks_share_one_engine(void **state)
+TEST_OF(running, C6_threads_and_ticks_share_one_engine)
 {
-    (void)state;
     tick_beside_threads(false);
 }
 
-static void C6_threads_and_ticks_share_one_engine_on_a_file(void **state)
+TEST_OF(running, C6_threads_and_ticks_share_one_engine_on_a_file)
 {
-    (void)state;
     tick_beside_threads(true);
 }
 
@@ -476,12 +452,10 @@ static bool has_seen_enough(pawl_step *step, int renewals)
     return lengthy.expires ? lease_end() < pawl_now_ms(pawl_step_engine(step)) : renewals >= lengthy.renewals_wanted;
 }
 
-static pawl_status take_long(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(take_long)
 {
     int64_t until_ms = monotonic_ms() + PATIENCE_MS, end_ms = lease_end();
     int renewals = 0;
-    (void)input;
-    (void)out_result;
     atomic_fetch_add(&lengthy.bodies, 1);
     lengthy.left_ms = end_ms - pawl_now_ms(pawl_step_engine(step));
     while (!has_seen_enough(step, renewals)) {
@@ -495,11 +469,10 @@ static pawl_status take_long(pawl_step *step, const pawl_value *input, pawl_valu
     return PAWL_OK;
 }
 
-static pawl_status long_one(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(long_one)
 {
     const struct pawl_step_options options = { .timeout = lengthy.expires ? "100 ms" : "1 hour",
                                                .retries = PAWL_NO_RETRIES };
-    (void)params;
     return pawl_do(run, "long", &options, take_long, NULL, out_result);
 }
 
@@ -523,9 +496,8 @@ static struct pawl_instance tick_long(bool alone)
     return instance;
 }
 
-static void C6_a_tick_renews_its_lease_while_a_body_runs(void **state)
+TEST_OF(running, C6_a_tick_renews_its_lease_while_a_body_runs)
 {
-    (void)state;
     memset(&lengthy, 0, sizeof lengthy);
     lengthy.renewals_wanted = 6;
 
@@ -535,9 +507,8 @@ static void C6_a_tick_renews_its_lease_while_a_body_runs(void **state)
     assert_in_range(lengthy.left_ms, 1, LEASE_MS);
 }
 
-static void C6_a_tick_does_not_renew_the_lease_of_a_body_that_outlived_its_timeout(void **state)
+TEST_OF(running, C6_a_tick_does_not_renew_the_lease_of_a_body_that_outlived_its_timeout)
 {
-    (void)state;
     memset(&lengthy, 0, sizeof lengthy);
     lengthy.expires = true;
 
@@ -546,9 +517,8 @@ static void C6_a_tick_does_not_renew_the_lease_of_a_body_that_outlived_its_timeo
     assert_int_equal(atomic_load(&lengthy.bodies), 1);
 }
 
-static void C6_the_lease_of_a_tick_that_is_alone_covers_the_timeout(void **state)
+TEST_OF(running, C6_the_lease_of_a_tick_that_is_alone_covers_the_timeout)
 {
-    (void)state;
     memset(&lengthy, 0, sizeof lengthy);
 
     assert_int_equal(tick_long(true).status, PAWL_COMPLETE);
@@ -557,9 +527,8 @@ static void C6_the_lease_of_a_tick_that_is_alone_covers_the_timeout(void **state
     assert_in_range(lengthy.left_ms, 3600000, 3600000 + PATIENCE_MS);
 }
 
-static void a_started_runner_is_not_ticked(void **state)
+TEST_OF(running, a_started_runner_is_not_ticked)
 {
-    (void)state;
     int64_t processed = 0;
     assert_ok(pawl_runner_start(world.runner, &world.error), world.error);
 
@@ -569,27 +538,190 @@ static void a_started_runner_is_not_ticked(void **state)
     assert_ok(pawl_runner_tick(world.runner, 0, 0, &processed, &world.error), world.error);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+/* ---- What happens right before a commit -------------------------------------------------------------------- */
 
-int main(void)
+enum meddling { MEDDLE_NOT, END_THE_TARGET, SEND_AT_THE_LAST_MOMENT };
+
+struct meddler {
+    struct pw_forward forward; /* first */
+    enum meddling next;        /* done once */
+    int bodies;
+    pawl_status answer; /* what the workflow was answered last, when it was not suspended */
+    struct running running;
+};
+
+static struct meddler *meddler_of(struct pw_store *store)
 {
-    const struct CMUnitTest tests[] = {
-        TEST(C1_an_expired_lease_is_taken_over_and_its_holder_fenced_off),
-        TEST(C1_a_pending_task_ignores_leases),
-        TEST(C4_a_conflict_at_a_boundary_ends_the_turn_quietly),
-        TEST(C2_wakes_retries_and_resumes_go_before_runs_oldest_first),
-        TEST(C6_a_tick_takes_at_most_so_many_turns),
-        TEST(C6_a_tick_runs_at_most_so_many_bodies),
-        TEST(C6_limits_that_are_negative_are_refused),
-        TEST(C6_next_wake_at_serves_a_hosts_own_alarm),
-        TEST(paused_runs_wake_nobody),
-        TEST(C1_two_ticking_runners_take_different_runs),
-        TEST(C6_threads_and_ticks_share_one_engine),
-        TEST(C6_threads_and_ticks_share_one_engine_on_a_file),
-        TEST(C6_a_tick_renews_its_lease_while_a_body_runs),
-        TEST(C6_a_tick_does_not_renew_the_lease_of_a_body_that_outlived_its_timeout),
-        TEST(C6_the_lease_of_a_tick_that_is_alone_covers_the_timeout),
-        TEST(a_started_runner_is_not_ticked),
-    };
-    return cmocka_run_group_tests_name("runner, ticking", tests, NULL, NULL);
+    return (struct meddler *)(void *)store;
+}
+
+static void slip_in(struct meddler *meddler, int64_t instance)
+{
+    struct pw_store *inner = meddler->forward.inner;
+    struct pw_unit unit, *units = &unit;
+    struct pawl_error error;
+    pw_unit_init(&unit);
+    if (meddler->next == END_THE_TARGET) {
+        struct pw_op *op = pw_unit_add(&unit, PW_OP_FINISH);
+        op->as.finish = (struct pw_op_finish){ .instance = instance, .outcome = PW_OUTCOME_TERMINATED };
+    } else {
+        struct pw_op *op = pw_unit_add(&unit, PW_OP_EVENT);
+        op->as.event =
+            (struct pw_op_event){ .instance = instance, .run = 1, .id = pw_text_of("e"), .type = pw_text_of("go") };
+    }
+    meddler->next = MEDDLE_NOT;
+    (void)inner->ops->apply(inner, &units, 1, &error);
+    pw_unit_clear(&unit);
+}
+
+static pawl_status meddle_and_apply(struct pw_store *store, struct pw_unit **units, size_t count,
+                                    struct pawl_error *error)
+{
+    struct meddler *meddler = meddler_of(store);
+    struct pw_store *inner = meddler->forward.inner;
+    for (size_t i = 0; i < count; i++) {
+        for (struct pw_op *op = units[i]->first; op != NULL; op = op->next) {
+            const int64_t target = 1; /* was made first */
+            if (meddler->next == END_THE_TARGET && op->kind == PW_OP_EVENT)
+                slip_in(meddler, target);
+            else if (meddler->next == SEND_AT_THE_LAST_MOMENT && op->kind == PW_OP_FENCE &&
+                     op->as.fence.unless_new_events)
+                slip_in(meddler, op->as.fence.at.instance);
+        }
+    }
+    return inner->ops->apply(inner, units, count, error);
+}
+
+static struct pw_store *wrap(struct pw_store *inner, void *user)
+{
+    struct meddler *meddler = user;
+    pw_forward_init(&meddler->forward, inner);
+    meddler->forward.ops.apply = meddle_and_apply;
+    return &meddler->forward.store;
+}
+
+static void open_meddled(struct meddler *meddler)
+{
+    struct running *running = &meddler->running;
+    struct store_place place = database_place("");
+    struct pawl_options options = PAWL_OPTIONS_INIT;
+    memset(meddler, 0, sizeof *meddler);
+    options.store_url = place.url;
+    options.clock = (struct pawl_clock){ .now_ms = running_stopped_ms, .user = running };
+    assert_ok(pw_engine_open(&options, wrap, meddler, &running->engine, &running->error), running->error);
+    assert_ok(pawl_runner_open(running->engine, NULL, &running->runner, &running->error), running->error);
+    running->scope = pawl_scope_new();
+    assert_non_null(running->scope);
+}
+
+static void tick_after(struct running *running, int64_t ms)
+{
+    atomic_fetch_add(&running->skew_ms, ms);
+    assert_ok(pawl_runner_tick(running->runner, 0, 0, NULL, &running->error), running->error);
+}
+
+WORKFLOW(wait_to_go)
+{
+    return pawl_wait_for_event(run, "wait", "go", "10 s", NULL);
+}
+
+BODY(send_to_target)
+{
+    struct meddler *meddler = pawl_step_user(step);
+    enum meddling then = meddler->next;
+    meddler->bodies++;
+    meddler->next = MEDDLE_NOT; /* from here on the trouble is to come */
+    PAWL_TRY(pawl_step_send_event(step, "target", "t", "go", NULL));
+    meddler->next = then;
+    return PAWL_OK;
+}
+
+WORKFLOW(send_and_look)
+{
+    struct meddler *meddler = pawl_run_user(run);
+    pawl_status status = pawl_do(run, "send", NULL, send_to_target, NULL, out_result);
+    if (status == PAWL_SUSPENDED)
+        return status;
+    meddler->answer = status;
+    return PAWL_OK;
+}
+
+static void open_sender_and_target(struct meddler *meddler, enum meddling meddling)
+{
+    struct running *running = &meddler->running;
+    open_meddled(meddler);
+    running_register(running, "w", send_and_look, meddler);
+    running_register(running, "target", wait_to_go, meddler);
+    running_create(running, "target", "t");
+    tick_after(running, 0);
+    running_create(running, "w", "r");
+    meddler->next = meddling;
+}
+
+TEST(an_event_to_a_target_that_just_ended_fails_its_step_for_good)
+{
+    struct meddler meddler;
+    open_sender_and_target(&meddler, END_THE_TARGET);
+
+    tick_after(&meddler.running, 0);
+
+    const struct pawl_step_record *step = running_step(&meddler.running, "w", "r", "send");
+    assert_int_equal(meddler.next, MEDDLE_NOT);
+    assert_int_equal(meddler.answer, PAWL_FAILED);
+    assert_non_null(step);
+    assert_int_equal(step->status, PAWL_STEP_ERRORED);
+    assert_string_equal(step->error_name, "INSTANCE_TERMINAL");
+    assert_int_equal(meddler.bodies, 1);
+    running_close(&meddler.running);
+}
+
+TEST(an_event_at_the_instant_of_the_timeout_leaves_no_word_of_the_timeout)
+{
+    struct meddler meddler;
+    open_meddled(&meddler);
+    running_register(&meddler.running, "w", wait_to_go, &meddler);
+    running_create(&meddler.running, "w", "r");
+    tick_after(&meddler.running, 0);
+    meddler.next = SEND_AT_THE_LAST_MOMENT;
+
+    tick_after(&meddler.running, 10 * 1000);
+
+    assert_int_equal(meddler.next, MEDDLE_NOT);
+    assert_int_equal(running_get(&meddler.running, "w", "r").status, PAWL_COMPLETE);
+    assert_int_equal(running_lines(&meddler.running, "w", "r", "came in time"), 0);
+    running_close(&meddler.running);
+}
+
+/* ---- Ticking and polling with one runner ------------------------------------------------------------------------- */
+
+WORKFLOW(one_step)
+{
+    return note(run, "1");
+}
+
+TEST_OF(running, a_polled_turn_gets_its_steps_after_a_tick_that_was_allowed_few)
+{
+    const struct pawl_definition polled = { .struct_size = sizeof polled, .name = "polled" };
+    struct running own;
+    pawl_turn *turn = NULL;
+    struct pawl_answer answer;
+    bool again = true;
+    running_open(&own, false);
+    running_register(&own, "w", one_step, NULL);
+    assert_ok(pawl_define(own.engine, &polled, &own.error), own.error);
+    assert_ok(pawl_runner_open(own.engine, NULL, &own.runner, &own.error), own.error);
+    running_create(&own, "w", "r");
+    assert_ok(pawl_runner_tick(own.runner, 0, 1, NULL, &own.error), own.error);
+    running_create(&own, "polled", "p");
+
+    assert_ok(pawl_turn_poll(own.runner, &turn, &own.error), own.error);
+    assert_non_null(turn);
+    assert_int_equal(pawl_recall_step(pawl_turn_lane(turn), "x", 1, NULL, &answer), PAWL_OK);
+    assert_int_equal(pawl_attempt_complete(answer.attempt, NULL, 0), PAWL_OK);
+    pawl_turn_finish(turn, NULL, 0);
+    assert_ok(pawl_turn_done(own.runner, turn, &again, &own.error), own.error);
+
+    assert_int_equal(running_get(&own, "w", "r").status, PAWL_COMPLETE);
+    assert_int_equal(running_get(&own, "polled", "p").status, PAWL_COMPLETE);
+    running_close(&own);
 }

@@ -15,22 +15,18 @@ struct story {
     pthread_t thread;
 };
 
-static pawl_status do_nothing(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(do_nothing)
 {
-    (void)step;
-    (void)input;
-    (void)out_result;
     return PAWL_OK;
 }
 
-static pawl_status count_after(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(count_after)
 {
     struct story *story = pawl_step_user(step);
-    (void)input;
     return pawl_result(step, out_result, "i", atomic_fetch_add(&story->after, 1) + 1);
 }
 
-static pawl_status block_first(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(block_first)
 {
     struct story *story = pawl_run_user(run);
     if (atomic_load(&story->may_block))
@@ -38,7 +34,7 @@ static pawl_status block_first(pawl_run *run, const pawl_value *params, pawl_val
     return pawl_do(run, "after", NULL, count_after, params, out_result);
 }
 
-static pawl_status block_later(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(block_later)
 {
     PAWL_TRY(pawl_do(run, "before", NULL, do_nothing, params, NULL));
     return block_first(run, params, out_result);
@@ -151,22 +147,19 @@ static void given_up_and_carried_elsewhere(pawl_workflow_fn *run)
     end(story);
 }
 
-static void code_that_blocks_behind_a_step_is_given_up(void **state)
+TEST(code_that_blocks_behind_a_step_is_given_up)
 {
-    (void)state;
     given_up_and_carried_elsewhere(block_later);
 }
 
-static void code_that_blocks_before_any_step_is_given_up(void **state)
+TEST(code_that_blocks_before_any_step_is_given_up)
 {
-    (void)state;
     given_up_and_carried_elsewhere(block_first);
 }
 
 /* The tick goes on with what is due, which the run itself is once the call is back. */
-static void the_tick_goes_on_when_the_code_returns(void **state)
+TEST(the_tick_goes_on_when_the_code_returns)
 {
-    (void)state;
     struct story *story = begin(block_later, CODE_MS);
     await_given_back(story);
     let_go(story);
@@ -176,9 +169,8 @@ static void the_tick_goes_on_when_the_code_returns(void **state)
     end(story);
 }
 
-static void a_host_may_let_code_run_for_any_time(void **state)
+TEST(a_host_may_let_code_run_for_any_time)
 {
-    (void)state;
     struct story *story = begin(block_later, -1);
     int64_t until_ms = monotonic_ms() + 3 * CODE_MS;
     while (monotonic_ms() < until_ms)
@@ -189,15 +181,4 @@ static void a_host_may_let_code_run_for_any_time(void **state)
     assert_int_equal(stats_of(story).code_blocked, 0);
     assert_int_equal(running_get(&story->running, "w", "i").status, PAWL_COMPLETE);
     end(story);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(code_that_blocks_behind_a_step_is_given_up),
-        cmocka_unit_test(code_that_blocks_before_any_step_is_given_up),
-        cmocka_unit_test(the_tick_goes_on_when_the_code_returns),
-        cmocka_unit_test(a_host_may_let_code_run_for_any_time),
-    };
-    return cmocka_run_group_tests_name("code that blocks in a tick", tests, NULL, NULL);
 }

@@ -24,24 +24,22 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     return __real_pthread_create(thread, attributes, run, argument);
 }
 
-static pawl_status count_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(count_body)
 {
-    (void)input;
     return pawl_result(step, out_result, "i", atomic_fetch_add((atomic_int *)pawl_step_user(step), 1) + 1);
 }
 
-static pawl_status one_step(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(one_step)
 {
     return pawl_do(run, "count", NULL, count_body, params, out_result);
 }
 
-static void a_runner_that_gets_no_thread_says_so_and_can_be_started_later(void **state)
+TEST(a_runner_that_gets_no_thread_says_so_and_can_be_started_later)
 {
     enum { WORKERS = 2 };
     struct running running;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     atomic_int bodies = 0;
-    (void)state;
     options.workers = WORKERS;
     running_open(&running, false);
     running_register(&running, "w", one_step, &bodies);
@@ -67,20 +65,17 @@ static void a_runner_that_gets_no_thread_says_so_and_can_be_started_later(void *
     running_close(&running);
 }
 
-static pawl_status block(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(block)
 {
-    (void)params;
-    (void)out_result;
     return gate_pass(pawl_run_user(run)) ? PAWL_OK : PAWL_FAILED;
 }
 
-static void a_worker_that_the_system_refuses_to_start_in_place_of_a_blocked_one_is_started_later(void **state)
+TEST(a_worker_that_the_system_refuses_to_start_in_place_of_a_blocked_one_is_started_later)
 {
     struct running running;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     struct gate gate;
     atomic_int bodies = 0;
-    (void)state;
     options.workers = 1;
     options.code_ms_max = 200;
     gate_init(&gate);
@@ -134,11 +129,10 @@ static void refuse(struct pw_store *store, enum pw_op_kind kind, int times)
     atomic_store(&refusals_left, times);
 }
 
-static void C8_a_started_runner_that_cannot_claim_tries_again(void **state)
+TEST(C8_a_started_runner_that_cannot_claim_tries_again)
 {
     struct running running;
     atomic_int bodies = 0;
-    (void)state;
     running_open(&running, false);
     running_register(&running, "w", one_step, &bodies);
     running_create(&running, "w", "i");
@@ -160,7 +154,7 @@ static int64_t now_of(void *user)
 }
 
 /* A body whose outcome cannot be recorded has run in vain, so the store is left alone for longer each time. */
-static void C8_a_run_that_the_store_fails_is_put_off_for_longer_up_to_16_seconds(void **state)
+TEST(C8_a_run_that_the_store_fails_is_put_off_for_longer_up_to_16_seconds)
 {
     static const int64_t delays_ms[] = { 1000, 2000, 4000, 8000, 16000, 16000 };
     struct running running = { .engine = NULL };
@@ -168,7 +162,6 @@ static void C8_a_run_that_the_store_fails_is_put_off_for_longer_up_to_16_seconds
     struct pawl_options options = PAWL_OPTIONS_INIT;
     atomic_int bodies = 0;
     int64_t now_ms = INT64_C(1700000000000), next_ms;
-    (void)state;
     options.store_url = place.url;
     options.clock = (struct pawl_clock){ .now_ms = now_of, .user = &now_ms };
     assert_ok(pawl_open(&options, &running.engine, &running.error), running.error);
@@ -213,13 +206,12 @@ static pawl_status apply_withholding(struct pw_store *store, struct pw_unit **un
     return true_ops->apply(store, units, count, error);
 }
 
-static void a_run_that_is_due_and_locked_is_not_claimed_again_and_again(void **state) /* C8 */
+TEST(a_run_that_is_due_and_locked_is_not_claimed_again_and_again) /* C8 */
 {
     enum { CLAIMS = 12, LEAST_MS = 300 }; /* the waits are 1, 3, 7, 15, 31 ms, and then 50 ms each */
     struct running running;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     atomic_int bodies = 0;
-    (void)state;
     options.poll_ms = PATIENCE_MS;
     running_open(&running, false);
     running_register(&running, "w", one_step, &bodies);
@@ -266,10 +258,8 @@ static pawl_status apply_passing_over_locked(struct pw_store *store, struct pw_u
     return true_ops->apply(store, units, count, error);
 }
 
-static pawl_status nap(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(nap)
 {
-    (void)params;
-    (void)out_result;
     return pawl_sleep_ms(run, "nap", 20);
 }
 
@@ -289,14 +279,13 @@ static int64_t next_claim_of_sleeping_keeper(pawl_runner *runner)
 }
 
 /* Time stands still: so it is known for when the keeper sets its alarm, however slow the machine. */
-static void C8_a_timer_is_in_time_beside_a_run_that_is_due_and_locked(void **state)
+TEST(C8_a_timer_is_in_time_beside_a_run_that_is_due_and_locked)
 {
     struct running running = { .engine = NULL };
     struct store_place place = database_place("");
     struct pawl_options options = PAWL_OPTIONS_INIT;
     _Atomic int64_t now_ms = INT64_C(1700000000000);
     atomic_int bodies = 0;
-    (void)state;
     options.store_url = place.url;
     options.clock = (struct pawl_clock){ .now_ms = frozen_now, .user = (void *)&now_ms };
     assert_ok(pawl_open(&options, &running.engine, &running.error), running.error);
@@ -345,11 +334,10 @@ static int64_t now_and_look_at_the_lock(struct pw_store *store)
     return true_ops->now_ms(store);
 }
 
-static void nobody_waits_for_a_runner_that_asks_the_store_what_time_it_is(void **state) /* C8 */
+TEST(nobody_waits_for_a_runner_that_asks_the_store_what_time_it_is) /* C8 */
 {
     struct running running;
     atomic_int bodies = 0;
-    (void)state;
     running_open(&running, false);
     running_register(&running, "w", one_step, &bodies);
     running_create(&running, "w", "i");
@@ -381,36 +369,30 @@ static pawl_status stand(pawl_step *step, struct gate *gate)
     return gate_pass(gate) ? PAWL_OK : pawl_fail_for_good(step, "GateStayedShut", "nobody opened it");
 }
 
-static pawl_status stand_late(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(stand_late)
 {
-    (void)input;
-    (void)out_result;
     return stand(step, &((struct pair *)pawl_step_user(step))->late);
 }
 
-static pawl_status stand_live(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(stand_live)
 {
-    (void)input;
-    (void)out_result;
     return stand(step, &((struct pair *)pawl_step_user(step))->live);
 }
 
-static pawl_status late_branch(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(late_branch)
 {
     const struct pawl_step_options options = { .retries = PAWL_NO_RETRIES, .timeout = "100 ms" };
     return pawl_do(run, "late", &options, stand_late, input, out_result);
 }
 
-static pawl_status live_branch(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(live_branch)
 {
     return pawl_do(run, "live", NULL, stand_live, input, out_result);
 }
 
-static pawl_status both(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(both)
 {
     struct pawl_branch branches[] = { { .run = late_branch }, { .run = live_branch } };
-    (void)params;
-    (void)out_result;
     return pawl_all(run, "all", branches, 2, 0);
 }
 
@@ -427,11 +409,10 @@ static void await_recorded(struct running *running, const char *step)
 }
 
 /* The turn waits for the live one; once that has ended nothing but the late body keeps it, and it goes on without. */
-static void A7_a_body_that_is_late_does_not_cut_short_the_one_beside_it(void **state)
+TEST(A7_a_body_that_is_late_does_not_cut_short_the_one_beside_it)
 {
     struct running running;
     struct pair pair;
-    (void)state;
     gate_init(&pair.late);
     gate_init(&pair.live);
     running_open(&running, false);
@@ -468,11 +449,10 @@ static void await_spares(pawl_runner *runner, int32_t expected)
     assert_int_equal(spares, expected);
 }
 
-static void A7_spare_workers_leave_when_the_body_of_a_turn_that_was_given_up_returns(void **state)
+TEST(A7_spare_workers_leave_when_the_body_of_a_turn_that_was_given_up_returns)
 {
     struct running running;
     struct pair pair;
-    (void)state;
     gate_init(&pair.late);
     running_open(&running, false);
     running_register(&running, "late", late_branch, &pair);
@@ -491,7 +471,7 @@ static void A7_spare_workers_leave_when_the_body_of_a_turn_that_was_given_up_ret
 
 /* ---- Locks -------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status call_child(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(call_child)
 {
     return pawl_run_child(run, "child", "block", NULL, params, out_result);
 }
@@ -520,11 +500,10 @@ static bool await_closing(pawl_turn *turn)
     return is_closing;
 }
 
-static void a_child_that_ends_does_not_wait_for_its_runner_with_the_lock_of_its_turn(void **state)
+TEST(a_child_that_ends_does_not_wait_for_its_runner_with_the_lock_of_its_turn)
 {
     struct running running;
     struct gate gate;
-    (void)state;
     gate_init(&gate);
     running_open(&running, false);
     running_register(&running, "block", block, &gate);
@@ -563,13 +542,12 @@ static void put_keeper_to_sleep(struct running *running)
     assert_true(sleeps);
 }
 
-static void a_place_that_is_given_back_is_for_whatever_was_due_meanwhile(void **state)
+TEST(a_place_that_is_given_back_is_for_whatever_was_due_meanwhile)
 {
     struct running running;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     atomic_int bodies = 0;
     int64_t lease_ms;
-    (void)state;
     options.workers = 1;
     options.lease_ms = 10 * PATIENCE_MS;
     running_open(&running, false);
@@ -589,22 +567,4 @@ static void a_place_that_is_given_back_is_for_whatever_was_due_meanwhile(void **
 
     (void)running_await(&running, "w", "second", PAWL_COMPLETE);
     running_close(&running);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_place_that_is_given_back_is_for_whatever_was_due_meanwhile),
-        cmocka_unit_test(a_child_that_ends_does_not_wait_for_its_runner_with_the_lock_of_its_turn),
-        cmocka_unit_test(a_runner_that_gets_no_thread_says_so_and_can_be_started_later),
-        cmocka_unit_test(a_worker_that_the_system_refuses_to_start_in_place_of_a_blocked_one_is_started_later),
-        cmocka_unit_test(C8_a_started_runner_that_cannot_claim_tries_again),
-        cmocka_unit_test(C8_a_run_that_the_store_fails_is_put_off_for_longer_up_to_16_seconds),
-        cmocka_unit_test(a_run_that_is_due_and_locked_is_not_claimed_again_and_again),
-        cmocka_unit_test(C8_a_timer_is_in_time_beside_a_run_that_is_due_and_locked),
-        cmocka_unit_test(nobody_waits_for_a_runner_that_asks_the_store_what_time_it_is),
-        cmocka_unit_test(A7_spare_workers_leave_when_the_body_of_a_turn_that_was_given_up_returns),
-        cmocka_unit_test(A7_a_body_that_is_late_does_not_cut_short_the_one_beside_it),
-    };
-    return cmocka_run_group_tests_name("trouble", tests, NULL, NULL);
 }

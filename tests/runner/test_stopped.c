@@ -32,21 +32,17 @@ struct part {
     int number;
 };
 
-static pawl_status work(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(work)
 {
     const struct part *part = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     atomic_fetch_add(&part->board->of[part->number].bodies, 1);
     while (part->number == 0 && atomic_load(&part->board->holds))
         rest_a_little();
     return PAWL_OK;
 }
 
-static pawl_status three_steps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(three_steps)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_do(run, "one", NULL, work, NULL, NULL));
     PAWL_TRY(pawl_do(run, "two", NULL, work, NULL, NULL));
     return pawl_do(run, "three", NULL, work, NULL, NULL);
@@ -116,6 +112,8 @@ static void become_one(void *user)
     const struct beginning *beginning = user;
     carry(beginning->stopped, beginning->number, beginning->lease_ms);
 }
+
+static const struct test_setting stopped_setting = { set_up, tear_down, 0 };
 
 static void start(struct stopped *stopped, int number, int64_t lease_ms)
 {
@@ -209,9 +207,8 @@ static void continue_first(struct stopped *stopped)
     assert_int_equal(number_of(stopped, "SELECT count(*) FROM workflow_step WHERE attempts <> 1"), 0);
 }
 
-static void no_body_of_a_completed_step_begins_after_a_stop(void **state)
+TEST_OF(stopped, no_body_of_a_completed_step_begins_after_a_stop)
 {
-    struct stopped *stopped = *state;
     start(stopped, 0, LEASE_MS);
     stop_first(stopped);
     start(stopped, 1, LEASE_MS);
@@ -220,9 +217,8 @@ static void no_body_of_a_completed_step_begins_after_a_stop(void **state)
 }
 
 /* PostgreSQL takes a runner for dead whose heart does not beat for ten seconds, however long its leases are. */
-static void a_process_that_was_taken_for_dead_begins_no_body_although_its_leases_last(void **state)
+TEST_OF(stopped, a_process_that_was_taken_for_dead_begins_no_body_although_its_leases_last)
 {
-    struct stopped *stopped = *state;
     if (database_place(stopped->path).store != STORE_IN_POSTGRES)
         return;
     start(stopped, 0, PATIENCE_MS);
@@ -230,15 +226,4 @@ static void a_process_that_was_taken_for_dead_begins_no_body_although_its_leases
     start(stopped, 1, PATIENCE_MS);
     await_all_finished(stopped);
     continue_first(stopped);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(no_body_of_a_completed_step_begins_after_a_stop),
-        TEST(a_process_that_was_taken_for_dead_begins_no_body_although_its_leases_last),
-    };
-    return cmocka_run_group_tests_name("stopped processes", tests, NULL, NULL);
 }

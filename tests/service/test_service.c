@@ -1,10 +1,6 @@
 /* Creating and looking at single instances, and what the services do with wrong arguments. */
 #include "kit/service_world.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "service/service.h"
 
 static pawl_status create(struct world *world, const char *id, const char *params, struct pawl_instance *out)
@@ -17,9 +13,8 @@ static pawl_status create(struct world *world, const char *id, const char *param
 
 /* ---- Create -------------------------------------------------------------------------------------------------- */
 
-static void create_answers_a_queued_instance(void **state)
+TEST_OF(world, create_answers_a_queued_instance)
 {
-    struct world *world = *state;
     struct pawl_instance made;
 
     assert_int_equal(create(world, "a-1", " {\"n\" : 1.0} ", &made), PAWL_OK);
@@ -37,9 +32,8 @@ static void create_answers_a_queued_instance(void **state)
     assert_null(made.current_step);
 }
 
-static void what_create_answers_is_what_get_reads(void **state)
+TEST_OF(world, what_create_answers_is_what_get_reads)
 {
-    struct world *world = *state;
     struct pawl_instance made;
     assert_int_equal(create(world, "a-1", "{\"b\":[null,false,0,\"\"]}", &made), PAWL_OK);
 
@@ -57,9 +51,8 @@ static void what_create_answers_is_what_get_reads(void **state)
     assert_int_equal(read.completed_at_ms, made.completed_at_ms);
 }
 
-static void no_params_and_null_params_are_different(void **state)
+TEST_OF(world, no_params_and_null_params_are_different)
 {
-    struct world *world = *state;
     struct pawl_instance made;
     assert_int_equal(create(world, "none", NULL, &made), PAWL_OK);
     assert_int_equal(create(world, "null", "null", &made), PAWL_OK);
@@ -70,9 +63,8 @@ static void no_params_and_null_params_are_different(void **state)
     assert_string_equal(null.params_json, "null");
 }
 
-static void ids_are_generated_when_none_is_given(void **state)
+TEST_OF(world, ids_are_generated_when_none_is_given)
 {
-    struct world *world = *state;
     struct pawl_instance first, second;
 
     assert_int_equal(pawl_create(world->engine, world->scope, "order", NULL, &first, NULL), PAWL_OK);
@@ -83,9 +75,8 @@ static void ids_are_generated_when_none_is_given(void **state)
     assert_string_equal(world_get(world, first.id).id, first.id);
 }
 
-static void an_id_that_exists_is_refused(void **state)
+TEST_OF(world, an_id_that_exists_is_refused)
 {
-    struct world *world = *state;
     struct pawl_instance made;
     world_create(world, "a");
 
@@ -94,9 +85,8 @@ static void an_id_that_exists_is_refused(void **state)
     assert_refused(world, status, PAWL_INSTANCE_ID_ALREADY_EXISTS, "order", "\"a\"", NULL);
 }
 
-static void an_id_that_exists_is_answered_when_asked_for(void **state)
+TEST_OF(world, an_id_that_exists_is_answered_when_asked_for)
 {
-    struct world *world = *state;
     struct pawl_instance made;
     assert_int_equal(create(world, "a", "[1]", &made), PAWL_OK);
     world_finish(world, "a", PW_OUTCOME_COMPLETE);
@@ -111,9 +101,8 @@ static void an_id_that_exists_is_answered_when_asked_for(void **state)
     assert_string_equal(world->error.text, "");
 }
 
-static void two_workflows_may_have_the_same_id(void **state)
+TEST_OF(world, two_workflows_may_have_the_same_id)
 {
-    struct world *world = *state;
     struct pawl_create_options options = { sizeof options, "a", NULL, false };
     struct pawl_instance made;
     world_create(world, "a");
@@ -124,9 +113,8 @@ static void two_workflows_may_have_the_same_id(void **state)
     assert_string_equal(made.workflow, "other");
 }
 
-static void instance_ids_have_one_alphabet(void **state)
+TEST_OF(world, instance_ids_have_one_alphabet)
 {
-    struct world *world = *state;
     struct pawl_instance made;
     char longest[101], too_long[102];
     memset(longest, 'x', 100);
@@ -153,9 +141,8 @@ static void instance_ids_have_one_alphabet(void **state)
     assert_int_equal(world_list_count(world), sizeof right / sizeof right[0] + 1);
 }
 
-static void params_must_be_json_within_bounds(void **state)
+TEST_OF(world, params_must_be_json_within_bounds)
 {
-    struct world *world = *state;
     struct pawl_instance made;
     static const char *const wrong[] = { "", "{", "nul", "{\"a\":}", "1 2", "\xff", "'a'", "[1,]" };
     enum { MEBIBYTE = 1024 * 1024, DEEP = 129 };
@@ -182,9 +169,8 @@ static void params_must_be_json_within_bounds(void **state)
     free(large);
 }
 
-static void a_run_is_handed_to_a_local_runner_that_has_room(void **state)
+TEST_OF(world, a_run_is_handed_to_a_local_runner_that_has_room)
 {
-    struct world *world = *state;
     world_start_local(world, 1);
 
     struct pawl_instance handed = world_create(world, "a"), queued = world_create(world, "b");
@@ -204,9 +190,8 @@ static void a_run_is_handed_to_a_local_runner_that_has_room(void **state)
     assert_int_equal(world->cancelled, 0);
 }
 
-static void a_refused_create_gives_its_place_back(void **state)
+TEST_OF(world, a_refused_create_gives_its_place_back)
 {
-    struct world *world = *state;
     struct pawl_instance made;
     world_create(world, "a");
     world_start_local(world, 1);
@@ -229,9 +214,8 @@ static pawl_status create_batch(struct world *world, const struct pawl_batch_ite
                              &world->error);
 }
 
-static void a_batch_skips_ids_that_exist_and_ids_said_twice(void **state)
+TEST_OF(world, a_batch_skips_ids_that_exist_and_ids_said_twice)
 {
-    struct world *world = *state;
     const struct pawl_batch_item items[] = {
         { "a", "1" }, { "known", "2" }, { "b", NULL }, { "a", "3" }, { "c", "4" }
     };
@@ -253,9 +237,8 @@ static void a_batch_skips_ids_that_exist_and_ids_said_twice(void **state)
     assert_int_equal(world_list_count(world), 4);
 }
 
-static void a_batch_has_at_most_a_hundred_instances(void **state)
+TEST_OF(world, a_batch_has_at_most_a_hundred_instances)
 {
-    struct world *world = *state;
     struct pawl_batch_item items[101];
     char ids[101][16];
     struct pawl_instance *made;
@@ -274,9 +257,8 @@ static void a_batch_has_at_most_a_hundred_instances(void **state)
     assert_int_equal(world_list_count(world), 100);
 }
 
-static void an_empty_batch_makes_nothing(void **state)
+TEST_OF(world, an_empty_batch_makes_nothing)
 {
-    struct world *world = *state;
     struct pawl_instance *made;
     size_t count = 9;
 
@@ -285,9 +267,8 @@ static void an_empty_batch_makes_nothing(void **state)
     assert_int_equal(count, 0);
 }
 
-static void a_batch_with_one_wrong_item_makes_none_and_says_which(void **state)
+TEST_OF(world, a_batch_with_one_wrong_item_makes_none_and_says_which)
 {
-    struct world *world = *state;
     const struct pawl_batch_item no_id[] = { { "a", NULL }, { NULL, NULL } };
     const struct pawl_batch_item bad_id[] = { { "a", NULL }, { "b", NULL }, { "c d", NULL } };
     const struct pawl_batch_item bad_params[] = { { "a", NULL }, { "b", "{" } };
@@ -304,9 +285,8 @@ static void a_batch_with_one_wrong_item_makes_none_and_says_which(void **state)
     assert_int_equal(world_list_count(world), 0);
 }
 
-static void a_batch_is_handed_off_as_far_as_there_is_room(void **state)
+TEST_OF(world, a_batch_is_handed_off_as_far_as_there_is_room)
 {
-    struct world *world = *state;
     const struct pawl_batch_item items[] = { { "known", NULL }, { "a", NULL }, { "b", NULL } };
     struct pawl_instance *made;
     size_t count;
@@ -327,9 +307,8 @@ static void a_batch_is_handed_off_as_far_as_there_is_room(void **state)
 
 /* ---- Get ----------------------------------------------------------------------------------------------------- */
 
-static void the_current_step_is_the_newest_that_waits(void **state)
+TEST_OF(world, the_current_step_is_the_newest_that_waits)
 {
-    struct world *world = *state;
     world_create(world, "a");
     assert_null(world_get(world, "a").current_step);
     world_add_step(world, "a", 1, PAWL_STEP_DO, PAWL_STEP_COMPLETED);
@@ -349,9 +328,8 @@ static void the_current_step_is_the_newest_that_waits(void **state)
     assert_int_equal(waiting.current_step->run_number, 1);
 }
 
-static void with_no_step_waiting_the_current_step_is_the_newest(void **state)
+TEST_OF(world, with_no_step_waiting_the_current_step_is_the_newest)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_add_step(world, "a", 1, PAWL_STEP_DO, PAWL_STEP_COMPLETED);
     world_add_step(world, "a", 2, PAWL_STEP_DO, PAWL_STEP_ERRORED);
@@ -370,9 +348,8 @@ static void with_no_step_waiting_the_current_step_is_the_newest(void **state)
     assert_int_equal(errored.completed_at_ms, WORLD_START_MS);
 }
 
-static void a_claimed_instance_is_running(void **state)
+TEST_OF(world, a_claimed_instance_is_running)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world->now_ms += 5;
 
@@ -385,9 +362,8 @@ static void a_claimed_instance_is_running(void **state)
     assert_int_equal(instance.created_at_ms, WORLD_START_MS);
 }
 
-static void workflows_are_listed_by_name(void **state)
+TEST_OF(world, workflows_are_listed_by_name)
 {
-    struct world *world = *state;
     const struct pawl_workflow_info *workflows;
     size_t count;
 
@@ -403,9 +379,8 @@ static void workflows_are_listed_by_name(void **state)
     assert_string_equal(workflows[1].tags[1], "money");
 }
 
-static void a_workflow_is_found_by_its_name(void **state)
+TEST_OF(world, a_workflow_is_found_by_its_name)
 {
-    struct world *world = *state;
     struct pawl_workflow_info workflow;
     struct pawl_error error;
 
@@ -420,9 +395,8 @@ static void a_workflow_is_found_by_its_name(void **state)
 
 /* ---- Wrong arguments ----------------------------------------------------------------------------------------- */
 
-static void every_call_names_a_workflow_that_is_not_registered(void **state)
+TEST_OF(world, every_call_names_a_workflow_that_is_not_registered)
 {
-    struct world *world = *state;
     pawl_engine *engine = world->engine;
     pawl_scope *scope = world->scope;
     struct pawl_error *error = &world->error;
@@ -450,9 +424,8 @@ static void every_call_names_a_workflow_that_is_not_registered(void **state)
     assert_refused(world, answers[0], PAWL_WORKFLOW_NOT_FOUND, "none", NULL);
 }
 
-static void every_call_that_names_an_instance_checks_its_id_and_finds_it(void **state)
+TEST_OF(world, every_call_that_names_an_instance_checks_its_id_and_finds_it)
 {
-    struct world *world = *state;
     pawl_engine *engine = world->engine;
     struct pawl_send_event_options event = { sizeof event, "paid", NULL, NULL };
     struct pawl_instance instance;
@@ -482,9 +455,8 @@ static void every_call_that_names_an_instance_checks_its_id_and_finds_it(void **
     }
 }
 
-static void missing_arguments_are_invalid(void **state)
+TEST_OF(world, missing_arguments_are_invalid)
 {
-    struct world *world = *state;
     pawl_engine *engine = world->engine;
     pawl_scope *scope = world->scope;
     struct pawl_error *error = &world->error;
@@ -538,9 +510,8 @@ static void missing_arguments_are_invalid(void **state)
     assert_int_equal(world_history(world, "a", 1).event_count, 0);
 }
 
-static void options_of_a_newer_header_are_refused_and_of_an_older_one_filled_up(void **state)
+TEST_OF(world, options_of_a_newer_header_are_refused_and_of_an_older_one_filled_up)
 {
-    struct world *world = *state;
     struct pawl_instance made;
     struct pawl_create_options options = { sizeof options + 8, "newer", "[1]", false };
 
@@ -558,9 +529,8 @@ static void options_of_a_newer_header_are_refused_and_of_an_older_one_filled_up(
     assert_null(made.params_json);
 }
 
-static void names_are_those_of_the_http_api(void **state)
+TEST_OF(world, names_are_those_of_the_http_api)
 {
-    struct world *world = *state;
     static const char *const statuses[] = { "active", "waiting", "paused", "complete", "terminated", "errored" };
     enum pawl_instance_status status;
 
@@ -585,10 +555,8 @@ static void names_are_those_of_the_http_api(void **state)
     assert_string_equal(pawl_log_level_name(PAWL_LOG_WARN), "warn");
 }
 
-static void a_value_that_no_enum_has_is_unknown(void **state)
+TEST_OF(world, a_value_that_no_enum_has_is_unknown)
 {
-    struct world *world = *state;
-
     assert_string_equal(pawl_instance_status_name((enum pawl_instance_status)99), "unknown");
     assert_string_equal(pawl_phase_name((enum pawl_phase)99), "unknown");
     assert_string_equal(pawl_demand_name((enum pawl_demand)99), "unknown");
@@ -601,9 +569,8 @@ static void a_value_that_no_enum_has_is_unknown(void **state)
 
 /* ---- Into somebody else's unit of work ------------------------------------------------------------------------ */
 
-static void an_instance_can_be_made_in_another_unit(void **state)
+TEST_OF(world, an_instance_can_be_made_in_another_unit)
 {
-    struct world *world = *state;
     struct pw_unit unit;
     const struct pw_text absent = { NULL, 0 };
     pw_unit_init(&unit);
@@ -620,9 +587,8 @@ static void an_instance_can_be_made_in_another_unit(void **state)
     assert_string_equal(world_get(world, "child").params_json, "7");
 }
 
-static void an_instance_in_another_unit_is_checked_and_refuses_the_whole_when_it_exists(void **state)
+TEST_OF(world, an_instance_in_another_unit_is_checked_and_refuses_the_whole_when_it_exists)
 {
-    struct world *world = *state;
     struct pw_unit unit;
     const struct pw_text absent = { NULL, 0 }, order = pw_text_of("order");
     pw_unit_init(&unit);
@@ -646,42 +612,4 @@ static void an_instance_in_another_unit_is_checked_and_refuses_the_whole_when_it
     assert_int_equal(status, PAWL_INSTANCE_ID_ALREADY_EXISTS);
     assert_int_equal(world_list_count(world), 1);
     pw_unit_clear(&unit);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, world_set_up, world_tear_down)
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(create_answers_a_queued_instance),
-        TEST(what_create_answers_is_what_get_reads),
-        TEST(no_params_and_null_params_are_different),
-        TEST(ids_are_generated_when_none_is_given),
-        TEST(an_id_that_exists_is_refused),
-        TEST(an_id_that_exists_is_answered_when_asked_for),
-        TEST(two_workflows_may_have_the_same_id),
-        TEST(instance_ids_have_one_alphabet),
-        TEST(params_must_be_json_within_bounds),
-        TEST(a_run_is_handed_to_a_local_runner_that_has_room),
-        TEST(a_refused_create_gives_its_place_back),
-        TEST(a_batch_skips_ids_that_exist_and_ids_said_twice),
-        TEST(a_batch_has_at_most_a_hundred_instances),
-        TEST(an_empty_batch_makes_nothing),
-        TEST(a_batch_with_one_wrong_item_makes_none_and_says_which),
-        TEST(a_batch_is_handed_off_as_far_as_there_is_room),
-        TEST(the_current_step_is_the_newest_that_waits),
-        TEST(with_no_step_waiting_the_current_step_is_the_newest),
-        TEST(a_claimed_instance_is_running),
-        TEST(workflows_are_listed_by_name),
-        TEST(a_workflow_is_found_by_its_name),
-        TEST(every_call_names_a_workflow_that_is_not_registered),
-        TEST(every_call_that_names_an_instance_checks_its_id_and_finds_it),
-        TEST(missing_arguments_are_invalid),
-        TEST(options_of_a_newer_header_are_refused_and_of_an_older_one_filled_up),
-        TEST(names_are_those_of_the_http_api),
-        TEST(a_value_that_no_enum_has_is_unknown),
-        TEST(an_instance_can_be_made_in_another_unit),
-        TEST(an_instance_in_another_unit_is_checked_and_refuses_the_whole_when_it_exists),
-    };
-    return world_run("service", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,13 +1,8 @@
 /* The calls that write without waiting, and being told of what changed. */
 #include "kit/service_world.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/limits.h"
 #include "pawl/pawl.h"
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
 
 /* What a call was answered with. */
 struct answer {
@@ -53,9 +48,8 @@ static struct answer send(struct world *world, const char *id, const char *type,
 
 /* ---- Writing without waiting --------------------------------------------------------------------------------- */
 
-static void a_create_is_answered_before_it_returns_where_nobody_serves(void **state)
+TEST_OF(world, a_create_is_answered_before_it_returns_where_nobody_serves)
 {
-    struct world *world = *state;
     struct pawl_instance made;
 
     struct answer answer = create(world, "a", false, &made);
@@ -66,9 +60,8 @@ static void a_create_is_answered_before_it_returns_where_nobody_serves(void **st
     assert_string_equal(world_get(world, "a").params_json, "[1]");
 }
 
-static void a_create_of_a_known_id_is_refused_or_answered_as_asked(void **state)
+TEST_OF(world, a_create_of_a_known_id_is_refused_or_answered_as_asked)
 {
-    struct world *world = *state;
     struct pawl_instance made;
     world_create(world, "a");
     world_finish(world, "a", PW_OUTCOME_COMPLETE);
@@ -82,9 +75,8 @@ static void a_create_of_a_known_id_is_refused_or_answered_as_asked(void **state)
     assert_int_equal(made.status, PAWL_COMPLETE);
 }
 
-static void a_create_hands_the_run_to_the_local_runner(void **state)
+TEST_OF(world, a_create_hands_the_run_to_the_local_runner)
 {
-    struct world *world = *state;
     struct pawl_instance made;
     world_start_local(world, 1);
 
@@ -100,9 +92,8 @@ static void a_create_hands_the_run_to_the_local_runner(void **state)
     assert_int_equal(world->cancelled, 1);
 }
 
-static void wrong_arguments_are_answered_too(void **state)
+TEST_OF(world, wrong_arguments_are_answered_too)
 {
-    struct world *world = *state;
     struct pawl_instance made, *many;
     struct answer answer = { 0, PAWL_OK };
     size_t count;
@@ -130,9 +121,8 @@ static void wrong_arguments_are_answered_too(void **state)
     assert_answered(&answer, PAWL_INVALID_EVENT_TYPE);
 }
 
-static void a_batch_skips_known_ids(void **state)
+TEST_OF(world, a_batch_skips_known_ids)
 {
-    struct world *world = *state;
     struct pawl_instance *made = NULL;
     struct answer answer = { 0, PAWL_OK };
     struct pawl_batch_item items[] = { { "a", NULL }, { "b", NULL }, { "c", "1" } };
@@ -149,9 +139,8 @@ static void a_batch_skips_known_ids(void **state)
     assert_int_equal(world_list_count(world), 3);
 }
 
-static void an_empty_batch_is_answered_with_nothing(void **state)
+TEST_OF(world, an_empty_batch_is_answered_with_nothing)
 {
-    struct world *world = *state;
     struct pawl_instance *made = NULL;
     struct answer answer = { 0, PAWL_OK };
     size_t count = 7;
@@ -163,9 +152,8 @@ static void an_empty_batch_is_answered_with_nothing(void **state)
     assert_int_equal(count, 0);
 }
 
-static void an_instance_is_controlled(void **state)
+TEST_OF(world, an_instance_is_controlled)
 {
-    struct world *world = *state;
     world_create(world, "a");
 
     struct answer answer = control(world, PAWL_CONTROL_PAUSE, "a");
@@ -186,9 +174,8 @@ static void an_instance_is_controlled(void **state)
     assert_int_equal(world_get(world, "a").run_number, 2);
 }
 
-static void an_event_is_sent_once_for_each_id(void **state)
+TEST_OF(world, an_event_is_sent_once_for_each_id)
 {
-    struct world *world = *state;
     world_create(world, "a");
 
     struct answer first = send(world, "a", "paid", "e1"), again = send(world, "a", "paid", "e1");
@@ -209,9 +196,8 @@ static void claim_it(struct world *world, const struct pw_instance *instance)
     world_claim(world);
 }
 
-static void a_call_goes_on_when_somebody_came_in_between(void **state)
+TEST_OF(world, a_call_goes_on_when_somebody_came_in_between)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_start_meddling(world, 1, claim_it);
 
@@ -239,9 +225,8 @@ static void move_it(struct world *world, const struct pw_instance *instance)
     pw_engine_send(world->engine, unit);
 }
 
-static void a_call_that_never_gets_through_is_busy(void **state)
+TEST_OF(world, a_call_that_never_gets_through_is_busy)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_start_meddling(world, 2 * PW_CONFLICT_RETRIES_MAX, move_it);
 
@@ -258,9 +243,8 @@ static void count_change(void *user)
     ++*(int *)user;
 }
 
-static void a_watch_is_told_of_its_instance_and_no_other(void **state)
+TEST_OF(world, a_watch_is_told_of_its_instance_and_no_other)
 {
-    struct world *world = *state;
     pawl_watch *watch;
     int changes = 0;
     world_create(world, "a");
@@ -283,9 +267,8 @@ static void a_watch_is_told_of_its_instance_and_no_other(void **state)
     assert_int_equal(changes, 2);
 }
 
-static void a_watch_is_told_of_claims(void **state)
+TEST_OF(world, a_watch_is_told_of_claims)
 {
-    struct world *world = *state;
     pawl_watch *watch;
     int changes = 0;
     world_create(world, "a");
@@ -298,9 +281,8 @@ static void a_watch_is_told_of_claims(void **state)
     pawl_watch_close(watch);
 }
 
-static void nobody_watches_what_is_not_there(void **state)
+TEST_OF(world, nobody_watches_what_is_not_there)
 {
-    struct world *world = *state;
     pawl_watch *watch = NULL;
     pawl_status status = pawl_watch_open(world->engine, "order", "a", count_change, NULL, &watch, &world->error);
     assert_refused(world, status, PAWL_INSTANCE_NOT_FOUND, "\"a\"", NULL);
@@ -311,9 +293,8 @@ static void nobody_watches_what_is_not_there(void **state)
 
 /* ---- Waiting ------------------------------------------------------------------------------------------------- */
 
-static void waiting_ends_at_once_when_it_has_finished(void **state)
+TEST_OF(world, waiting_ends_at_once_when_it_has_finished)
 {
-    struct world *world = *state;
     struct pawl_instance ended;
     world_create(world, "a");
     world_finish(world, "a", PW_OUTCOME_COMPLETE);
@@ -323,9 +304,8 @@ static void waiting_ends_at_once_when_it_has_finished(void **state)
     assert_int_equal(ended.status, PAWL_COMPLETE);
 }
 
-static void waiting_gives_up_after_its_time(void **state)
+TEST_OF(world, waiting_gives_up_after_its_time)
 {
-    struct world *world = *state;
     struct pawl_instance seen;
     world_create(world, "a");
 
@@ -344,9 +324,8 @@ static void *finish_it(void *user)
     return NULL;
 }
 
-static void waiting_is_ended_by_push(void **state)
+TEST_OF(world, waiting_is_ended_by_push)
 {
-    struct world *world = *state;
     struct pawl_instance ended;
     pthread_t thread;
     world_create(world, "a");
@@ -357,27 +336,4 @@ static void waiting_is_ended_by_push(void **state)
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(status, PAWL_OK);
     assert_int_equal(ended.status, PAWL_COMPLETE);
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(a_create_is_answered_before_it_returns_where_nobody_serves),
-        TEST(a_create_of_a_known_id_is_refused_or_answered_as_asked),
-        TEST(a_create_hands_the_run_to_the_local_runner),
-        TEST(wrong_arguments_are_answered_too),
-        TEST(a_batch_skips_known_ids),
-        TEST(an_empty_batch_is_answered_with_nothing),
-        TEST(an_instance_is_controlled),
-        TEST(an_event_is_sent_once_for_each_id),
-        TEST(a_call_goes_on_when_somebody_came_in_between),
-        TEST(a_call_that_never_gets_through_is_busy),
-        TEST(a_watch_is_told_of_its_instance_and_no_other),
-        TEST(a_watch_is_told_of_claims),
-        TEST(nobody_watches_what_is_not_there),
-        TEST(waiting_ends_at_once_when_it_has_finished),
-        TEST(waiting_gives_up_after_its_time),
-        TEST(waiting_is_ended_by_push),
-    };
-    return world_run("async", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,10 +1,6 @@
 /* What has a bound besides numbers of rows: pages end by their bytes, and a run has only so many unread events. */
 #include "kit/service_world.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { WIDE = 1000, UNREAD_MAX = 10000 };
 
 /* JSON of so many bytes. */
@@ -49,9 +45,8 @@ static void assert_pages(struct world *world, struct pawl_list_options options, 
     assert_int_equal(*sizes, 0);
 }
 
-static void a_page_of_a_list_ends_by_its_bytes(void **state)
+TEST_OF(world, a_page_of_a_list_ends_by_its_bytes)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     static const size_t params[] = { 100, 100, 100, 1000, 1000, 100, 200 };
     for (int i = 0; i < 7; i++)
@@ -72,9 +67,8 @@ static void a_page_of_a_list_ends_by_its_bytes(void **state)
     assert_pages(world, options, (const size_t[]){ 1, 1, 1, 1, 1, 1, 1, 0 }, 1, 1);
 }
 
-static void outputs_count_as_params_do(void **state)
+TEST_OF(world, outputs_count_as_params_do)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     for (int i = 1; i <= 3; i++) {
         char id[16];
@@ -92,9 +86,8 @@ static void outputs_count_as_params_do(void **state)
     assert_pages(world, options, (const size_t[]){ 1, 1, 1, 0 }, 3, -1);
 }
 
-static void children_have_pages_that_end_by_their_bytes(void **state)
+TEST_OF(world, children_have_pages_that_end_by_their_bytes)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page page = { .cursor = NULL };
     char params[WIDE + 1];
@@ -170,9 +163,8 @@ static void assert_history(struct world *world, const struct pawl_history_option
     *out_history = history;
 }
 
-static void the_pages_of_a_history_share_its_bytes(void **state)
+TEST_OF(world, the_pages_of_a_history_share_its_bytes)
 {
-    struct world *world = *state;
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
     struct pawl_history history;
     world_create(world, "a");
@@ -214,9 +206,8 @@ static void the_pages_of_a_history_share_its_bytes(void **state)
     assert_string_equal(history.events[0].id, "e4");
 }
 
-static void what_is_larger_than_a_page_stands_alone(void **state)
+TEST_OF(world, what_is_larger_than_a_page_stands_alone)
 {
-    struct world *world = *state;
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
     struct pawl_history history;
     world_create(world, "a");
@@ -233,9 +224,8 @@ static void what_is_larger_than_a_page_stands_alone(void **state)
 }
 
 /* A store does not read what nobody is given: one row more, to know that there is one. */
-static void a_store_reads_no_further_than_the_bound(void **state)
+TEST_OF(world, a_store_reads_no_further_than_the_bound)
 {
-    struct world *world = *state;
     struct pw_store *store = world->engine->store;
     struct pw_step_row *rows = NULL;
     size_t count = 0;
@@ -255,9 +245,8 @@ static void a_store_reads_no_further_than_the_bound(void **state)
 }
 
 /* An arena that may take only so much keeps a store from fetching the rest. */
-static void an_arena_with_a_limit_ends_a_read(void **state)
+TEST_OF(world, an_arena_with_a_limit_ends_a_read)
 {
-    struct world *world = *state;
     struct pw_store *store = world->engine->store;
     struct pw_event_row *rows = NULL;
     size_t count = 0;
@@ -280,9 +269,8 @@ static void an_arena_with_a_limit_ends_a_read(void **state)
     pw_arena_clear(&arena);
 }
 
-static void wrong_bounds_are_refused(void **state)
+TEST_OF(world, wrong_bounds_are_refused)
 {
-    struct world *world = *state;
     struct pawl_list_options list = PAWL_LIST_OPTIONS_INIT;
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
     struct pawl_instance_page page;
@@ -324,9 +312,8 @@ static void consume(struct world *world, int64_t seq)
     world_commit(world, &unit);
 }
 
-static void a_run_has_only_so_many_unread_events(void **state)
+TEST_OF(world, a_run_has_only_so_many_unread_events)
 {
-    struct world *world = *state;
     world_create(world, "a");
     set_unread_max(world, 3);
     assert_int_equal(send(world, "e1"), PAWL_OK);
@@ -347,9 +334,8 @@ static void a_run_has_only_so_many_unread_events(void **state)
 }
 
 /* Demands raise the number, too: then it only allows for more than there are. */
-static void numbers_without_an_event_do_not_count(void **state)
+TEST_OF(world, numbers_without_an_event_do_not_count)
 {
-    struct world *world = *state;
     world_create(world, "a");
     set_unread_max(world, 2);
     struct pw_instance row = world_row(world, "a");
@@ -381,9 +367,8 @@ static struct pw_op_event *add_event(struct pw_unit *unit, const struct pw_insta
 }
 
 /* In one transaction: each is decided with what the ones before it did. */
-static void events_of_one_transaction_count_one_another(void **state)
+TEST_OF(world, events_of_one_transaction_count_one_another)
 {
-    struct world *world = *state;
     struct pw_store *store = world->engine->store;
     struct pw_unit units[6], *list[6];
     world_create(world, "a");
@@ -415,19 +400,4 @@ static void events_of_one_transaction_count_one_another(void **state)
     assert_int_equal(world_history(world, "a", 1).event_count, 5);
     for (size_t i = 0; i < 6; i++)
         pw_unit_clear(&units[i]);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, world_set_up, world_tear_down)
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(a_page_of_a_list_ends_by_its_bytes),          TEST(outputs_count_as_params_do),
-        TEST(children_have_pages_that_end_by_their_bytes), TEST(the_pages_of_a_history_share_its_bytes),
-        TEST(what_is_larger_than_a_page_stands_alone),     TEST(a_store_reads_no_further_than_the_bound),
-        TEST(an_arena_with_a_limit_ends_a_read),           TEST(wrong_bounds_are_refused),
-        TEST(a_run_has_only_so_many_unread_events),        TEST(numbers_without_an_event_do_not_count),
-        TEST(events_of_one_transaction_count_one_another),
-    };
-    return world_run("service bounds", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,9 +1,6 @@
 /* Instances that another one made: how each knows the other, and how the end of one is told (contract A14). */
 #include "kit/service_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "service/service.h"
 
 /* ---- Knowing each other -------------------------------------------------------------------------------------------- */
@@ -28,9 +25,8 @@ static struct pawl_instance_page children_of(struct world *world, const char *id
     return page;
 }
 
-static void a_child_knows_its_parent(void **state)
+TEST_OF(world, a_child_knows_its_parent)
 {
-    struct world *world = *state;
     world_create(world, "a");
     assert_int_equal(pawl_restart(world->engine, "order", "a", &world->error), PAWL_OK);
     world_make(world, "a", PW_RELATION_ATTACHED, "other", "attached", "[1]");
@@ -49,9 +45,8 @@ static void a_child_knows_its_parent(void **state)
     assert_null(world_get(world, "a").parent);
 }
 
-static void children_are_listed_whatever_their_workflow_and_status_and_jobs_are_not(void **state)
+TEST_OF(world, children_are_listed_whatever_their_workflow_and_status_and_jobs_are_not)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_create(world, "b");
     world_make(world, "a", PW_RELATION_ATTACHED, "other", "first", NULL);
@@ -76,9 +71,8 @@ static void children_are_listed_whatever_their_workflow_and_status_and_jobs_are_
 }
 
 /* More jobs than a page has rows lie between any two children. */
-static void pages_of_children_reach_past_any_number_of_jobs(void **state)
+TEST_OF(world, pages_of_children_reach_past_any_number_of_jobs)
 {
-    struct world *world = *state;
     char id[32];
     world_create(world, "a");
     for (int i = 0; i < 20; i++) {
@@ -105,9 +99,8 @@ static void pages_of_children_reach_past_any_number_of_jobs(void **state)
 }
 
 /* The store's list ends early because of the bytes of jobs, which are not given out. */
-static void pages_of_children_reach_past_large_jobs(void **state)
+TEST_OF(world, pages_of_children_reach_past_large_jobs)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page page;
     char large[200];
@@ -137,9 +130,8 @@ static void pages_of_children_reach_past_large_jobs(void **state)
     }
 }
 
-static void a_listing_of_children_is_checked_as_any_other(void **state)
+TEST_OF(world, a_listing_of_children_is_checked_as_any_other)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page page;
     world_create(world, "a");
@@ -197,9 +189,8 @@ static void assert_told(struct world *world, size_t at, bool is_failure, const c
         assert_null(history.events[at].payload_json);
 }
 
-static void every_end_is_told_in_its_own_form(void **state)
+TEST_OF(world, every_end_is_told_in_its_own_form)
 {
-    struct world *world = *state;
     const struct pw_outcome_told ends[] = {
         { .outcome = PW_OUTCOME_COMPLETE, .output = pw_text_of("{ \"n\" : 1 }") },
         { .outcome = PW_OUTCOME_COMPLETE },
@@ -232,9 +223,8 @@ static void every_end_is_told_in_its_own_form(void **state)
                 "{\"name\":\"(a text that is not UTF-8)\",\"message\":\"\",\"retry\":false}");
 }
 
-static void each_run_of_a_child_is_told_of_once(void **state)
+TEST_OF(world, each_run_of_a_child_is_told_of_once)
 {
-    struct world *world = *state;
     const struct pw_outcome_told failed = { .outcome = PW_OUTCOME_TERMINATED };
     const struct pw_outcome_told done = { .outcome = PW_OUTCOME_COMPLETE };
     world_create(world, "a");
@@ -252,9 +242,8 @@ static void each_run_of_a_child_is_told_of_once(void **state)
     assert_false(history.events[1].is_failure);
 }
 
-static void what_has_no_parent_tells_nobody(void **state)
+TEST_OF(world, what_has_no_parent_tells_nobody)
 {
-    struct world *world = *state;
     const struct pw_link none = { .parent = 0 };
     const struct pw_outcome_told told = { .outcome = PW_OUTCOME_COMPLETE };
     struct pw_op_event *answer;
@@ -267,9 +256,8 @@ static void what_has_no_parent_tells_nobody(void **state)
     pw_arena_clear(&arena);
 }
 
-static void a_parent_that_waits_is_woken_and_one_that_is_busy_hears_of_it(void **state)
+TEST_OF(world, a_parent_that_waits_is_woken_and_one_that_is_busy_hears_of_it)
 {
-    struct world *world = *state;
     const struct pw_outcome_told told = { .outcome = PW_OUTCOME_COMPLETE, .output = pw_text_of("1") };
     world_create(world, "a");
     world_make(world, "a", PW_RELATION_ATTACHED, "other", "first", NULL);
@@ -287,9 +275,8 @@ static void a_parent_that_waits_is_woken_and_one_that_is_busy_hears_of_it(void *
     assert_int_equal(world->told_of_events, 1);
 }
 
-static void what_a_child_step_waits_for_is_shown_by_its_name(void **state)
+TEST_OF(world, what_a_child_step_waits_for_is_shown_by_its_name)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_wait(world, "a", 1, PAWL_STEP_CHILD, "$other/first", INT64_MAX);
 
@@ -304,9 +291,8 @@ static void what_a_child_step_waits_for_is_shown_by_its_name(void **state)
 
 /* ---- Making one --------------------------------------------------------------------------------------------------------- */
 
-static void a_job_needs_no_definition_but_a_function_name(void **state)
+TEST_OF(world, a_job_needs_no_definition_but_a_function_name)
 {
-    struct world *world = *state;
     const struct pw_link job = { 1, 1, PW_RELATION_JOB }, child = { 1, 1, PW_RELATION_ATTACHED };
     const struct pw_text none = { NULL, 0 };
     struct pw_unit unit;
@@ -326,24 +312,4 @@ static void a_job_needs_no_definition_but_a_function_name(void **state)
         pw_service_add_create(world->engine, &unit, &child, pw_text_of("@pay.charge"), none, none, &world->error),
         PAWL_WORKFLOW_NOT_FOUND, NULL);
     pw_unit_clear(&unit);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, world_set_up, world_tear_down)
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(a_child_knows_its_parent),
-        TEST(children_are_listed_whatever_their_workflow_and_status_and_jobs_are_not),
-        TEST(pages_of_children_reach_past_any_number_of_jobs),
-        TEST(pages_of_children_reach_past_large_jobs),
-        TEST(a_listing_of_children_is_checked_as_any_other),
-        TEST(every_end_is_told_in_its_own_form),
-        TEST(each_run_of_a_child_is_told_of_once),
-        TEST(what_has_no_parent_tells_nobody),
-        TEST(a_parent_that_waits_is_woken_and_one_that_is_busy_hears_of_it),
-        TEST(what_a_child_step_waits_for_is_shown_by_its_name),
-        TEST(a_job_needs_no_definition_but_a_function_name),
-    };
-    return world_run("children", tests, sizeof tests / sizeof tests[0]);
 }

@@ -2,8 +2,6 @@
  * somebody else moves the run at the same instant. */
 #include "kit/service_world.h"
 
-#include <string.h>
-
 #include "base/limits.h"
 #include "service/service.h"
 
@@ -29,9 +27,8 @@ static pawl_status restart_it(struct world *world, const char *id)
 
 /* ---- Pause and resume ---------------------------------------------------------------------------------------- */
 
-static void an_idle_run_is_paused_at_once(void **state)
+TEST_OF(world, an_idle_run_is_paused_at_once)
 {
-    struct world *world = *state;
     world_create(world, "a");
 
     assert_int_equal(pause_it(world, "a"), PAWL_OK);
@@ -42,9 +39,8 @@ static void an_idle_run_is_paused_at_once(void **state)
     assert_false(world_row(world, "a").task.processing);
 }
 
-static void pausing_again_changes_nothing(void **state)
+TEST_OF(world, pausing_again_changes_nothing)
 {
-    struct world *world = *state;
     world_create(world, "a");
     assert_int_equal(pause_it(world, "a"), PAWL_OK);
     struct pw_instance before = world_row(world, "a");
@@ -57,9 +53,8 @@ static void pausing_again_changes_nothing(void **state)
     assert_int_equal(after.updated_at_ms, before.updated_at_ms);
 }
 
-static void a_waiting_run_that_is_paused_keeps_its_time(void **state)
+TEST_OF(world, a_waiting_run_that_is_paused_keeps_its_time)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_wait(world, "a", 1, PAWL_STEP_SLEEP, NULL, WORLD_START_MS + 1000);
 
@@ -71,9 +66,8 @@ static void a_waiting_run_that_is_paused_keeps_its_time(void **state)
     assert_int_equal(task.due_at_ms, WORLD_START_MS + 1000);
 }
 
-static void a_busy_run_is_asked_to_pause(void **state)
+TEST_OF(world, a_busy_run_is_asked_to_pause)
 {
-    struct world *world = *state;
     world_create(world, "a");
     struct pw_claim claim = world_claim(world);
 
@@ -86,9 +80,8 @@ static void a_busy_run_is_asked_to_pause(void **state)
     assert_true(world_fence_holds(world, claim.fence));
 }
 
-static void a_run_whose_lease_has_expired_is_paused_at_once(void **state)
+TEST_OF(world, a_run_whose_lease_has_expired_is_paused_at_once)
 {
-    struct world *world = *state;
     world_create(world, "a");
     struct pw_claim claim = world_claim(world);
     world->now_ms += WORLD_LEASE_MS;
@@ -99,9 +92,8 @@ static void a_run_whose_lease_has_expired_is_paused_at_once(void **state)
     assert_false(world_fence_holds(world, claim.fence));
 }
 
-static void a_paused_run_that_is_resumed_is_due(void **state)
+TEST_OF(world, a_paused_run_that_is_resumed_is_due)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_wait(world, "a", 1, PAWL_STEP_SLEEP, NULL, WORLD_START_MS + 1000);
     assert_int_equal(pause_it(world, "a"), PAWL_OK);
@@ -117,9 +109,8 @@ static void a_paused_run_that_is_resumed_is_due(void **state)
     assert_int_equal(world_claim(world).kind, PW_TASK_RESUME);
 }
 
-static void a_resumed_run_is_handed_to_a_local_runner_that_has_room(void **state)
+TEST_OF(world, a_resumed_run_is_handed_to_a_local_runner_that_has_room)
 {
-    struct world *world = *state;
     world_create(world, "a");
     assert_int_equal(pause_it(world, "a"), PAWL_OK);
     world_start_local(world, 1);
@@ -133,9 +124,8 @@ static void a_resumed_run_is_handed_to_a_local_runner_that_has_room(void **state
     assert_int_equal(world->woken, 0);
 }
 
-static void resuming_what_is_not_paused_changes_nothing(void **state)
+TEST_OF(world, resuming_what_is_not_paused_changes_nothing)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_start_local(world, 1);
     struct pw_instance before = world_row(world, "a");
@@ -148,9 +138,8 @@ static void resuming_what_is_not_paused_changes_nothing(void **state)
     assert_int_equal(world->reserved, world->cancelled); /* what was offered is given back */
 }
 
-static void resuming_a_busy_run_withdraws_the_request(void **state)
+TEST_OF(world, resuming_a_busy_run_withdraws_the_request)
 {
-    struct world *world = *state;
     world_create(world, "a");
     struct pw_claim claim = world_claim(world);
     assert_int_equal(pause_it(world, "a"), PAWL_OK);
@@ -163,9 +152,8 @@ static void resuming_a_busy_run_withdraws_the_request(void **state)
 
 /* ---- Terminate and restart ----------------------------------------------------------------------------------- */
 
-static void a_busy_run_that_is_terminated_can_commit_nothing_more(void **state)
+TEST_OF(world, a_busy_run_that_is_terminated_can_commit_nothing_more)
 {
-    struct world *world = *state;
     world_create(world, "a");
     struct pw_claim claim = world_claim(world);
     world_start_local(world, 0);
@@ -185,9 +173,8 @@ static void a_busy_run_that_is_terminated_can_commit_nothing_more(void **state)
     assert_string_equal(history.logs[0].message, "terminated");
 }
 
-static void any_run_that_has_not_finished_can_be_terminated(void **state)
+TEST_OF(world, any_run_that_has_not_finished_can_be_terminated)
 {
-    struct world *world = *state;
     world_create(world, "queued");
     world_create(world, "waiting");
     world_wait(world, "waiting", 1, PAWL_STEP_SLEEP, NULL, WORLD_START_MS + 1000);
@@ -203,9 +190,8 @@ static void any_run_that_has_not_finished_can_be_terminated(void **state)
     assert_int_equal(world_get(world, "paused").status, PAWL_TERMINATED);
 }
 
-static void a_finished_run_refuses_all_but_a_restart(void **state)
+TEST_OF(world, a_finished_run_refuses_all_but_a_restart)
 {
-    struct world *world = *state;
     struct pawl_send_event_options event = { sizeof event, "paid", NULL, NULL };
     static const struct {
         enum pw_outcome outcome;
@@ -228,9 +214,8 @@ static void a_finished_run_refuses_all_but_a_restart(void **state)
     }
 }
 
-static void a_restart_forgets_the_outcome_and_logs_it_in_the_old_run(void **state)
+TEST_OF(world, a_restart_forgets_the_outcome_and_logs_it_in_the_old_run)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_add_step(world, "a", 1, PAWL_STEP_DO, PAWL_STEP_COMPLETED);
     world_finish(world, "a", PW_OUTCOME_ERRORED);
@@ -256,9 +241,8 @@ static void a_restart_forgets_the_outcome_and_logs_it_in_the_old_run(void **stat
     assert_int_equal(new.log_count, 0);
 }
 
-static void a_busy_run_that_is_restarted_can_commit_nothing_more(void **state)
+TEST_OF(world, a_busy_run_that_is_restarted_can_commit_nothing_more)
 {
-    struct world *world = *state;
     world_create(world, "a");
     struct pw_claim claim = world_claim(world);
     world_start_local(world, 0);
@@ -273,9 +257,8 @@ static void a_busy_run_that_is_restarted_can_commit_nothing_more(void **state)
     assert_int_equal(world_claim(world).fence.run, 2);
 }
 
-static void a_restarted_run_is_handed_off_after_the_old_one_was_revoked(void **state)
+TEST_OF(world, a_restarted_run_is_handed_off_after_the_old_one_was_revoked)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_claim(world);
     world_start_local(world, 1);
@@ -291,9 +274,8 @@ static void a_restarted_run_is_handed_off_after_the_old_one_was_revoked(void **s
     assert_int_equal(world->woken, 0);
 }
 
-static void a_paused_run_that_is_restarted_runs(void **state)
+TEST_OF(world, a_paused_run_that_is_restarted_runs)
 {
-    struct world *world = *state;
     world_create(world, "a");
     assert_int_equal(pause_it(world, "a"), PAWL_OK);
 
@@ -305,9 +287,8 @@ static void a_paused_run_that_is_restarted_runs(void **state)
 
 /* ---- Events -------------------------------------------------------------------------------------------------- */
 
-static void events_are_kept_in_the_order_sent_whatever_the_run_does(void **state)
+TEST_OF(world, events_are_kept_in_the_order_sent_whatever_the_run_does)
 {
-    struct world *world = *state;
     world_create(world, "a");
 
     world_send(world, "a", "queued", NULL);
@@ -330,9 +311,8 @@ static void events_are_kept_in_the_order_sent_whatever_the_run_does(void **state
     assert_int_equal(world_get(world, "a").status, PAWL_PAUSED);
 }
 
-static void an_event_id_makes_sending_idempotent_within_the_run(void **state)
+TEST_OF(world, an_event_id_makes_sending_idempotent_within_the_run)
 {
-    struct world *world = *state;
     struct pawl_send_event_options event = { sizeof event, "paid", "{\"sum\":1}", "e-1" };
     struct pawl_instance after;
     world_create(world, "a");
@@ -351,9 +331,8 @@ static void an_event_id_makes_sending_idempotent_within_the_run(void **state)
     assert_int_equal(world_history(world, "a", 2).event_count, 1);
 }
 
-static void an_event_wakes_the_run_that_waits_for_its_type(void **state)
+TEST_OF(world, an_event_wakes_the_run_that_waits_for_its_type)
 {
-    struct world *world = *state;
     struct pawl_send_event_options event = { sizeof event, "paid", NULL, NULL };
     struct pawl_instance after;
     world_create(world, "a");
@@ -371,9 +350,8 @@ static void an_event_wakes_the_run_that_waits_for_its_type(void **state)
     assert_int_equal(claim.event_seq, 1);
 }
 
-static void a_woken_run_is_handed_to_a_local_runner_that_has_room(void **state)
+TEST_OF(world, a_woken_run_is_handed_to_a_local_runner_that_has_room)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_wait(world, "a", 1, PAWL_STEP_EVENT, "paid", WORLD_START_MS + 1000);
     world_start_local(world, 1);
@@ -386,9 +364,8 @@ static void a_woken_run_is_handed_to_a_local_runner_that_has_room(void **state)
     assert_true(world_fence_holds(world, world->delivered[0].fence));
 }
 
-static void an_event_that_nobody_waits_for_wakes_nobody(void **state)
+TEST_OF(world, an_event_that_nobody_waits_for_wakes_nobody)
 {
-    struct world *world = *state;
     static const char *const ids[] = { "type", "late", "asleep", "paused", "busy" };
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
         world_create(world, ids[i]);
@@ -414,9 +391,8 @@ static void an_event_that_nobody_waits_for_wakes_nobody(void **state)
     assert_int_equal(world->woken, 0);
 }
 
-static void wrong_events_are_refused(void **state)
+TEST_OF(world, wrong_events_are_refused)
 {
-    struct world *world = *state;
     char too_long[102];
     memset(too_long, 'x', 101);
     too_long[101] = '\0';
@@ -460,9 +436,8 @@ static void move_it(struct world *world, const struct pw_instance *instance)
 }
 
 /* A call that decides on what it read has to begin again when the run has moved.  These calls read nothing. */
-static void what_names_its_run_reads_nothing_before_it_is_decided(void **state)
+TEST_OF(world, what_names_its_run_reads_nothing_before_it_is_decided)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_start_meddling(world, 9, move_it);
 
@@ -474,9 +449,8 @@ static void what_names_its_run_reads_nothing_before_it_is_decided(void **state)
     assert_int_equal(world->meddle_count, 9);
 }
 
-static void an_instance_that_never_stands_still_is_busy(void **state)
+TEST_OF(world, an_instance_that_never_stands_still_is_busy)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_start_local(world, 2 * PW_CONFLICT_RETRIES_MAX);
     world_start_meddling(world, 2 * PW_CONFLICT_RETRIES_MAX, move_it);
@@ -500,9 +474,8 @@ static pawl_status add_event(struct world *world, struct pw_unit *unit, const ch
                                 &world->error);
 }
 
-static void an_event_in_another_unit_wakes_its_target(void **state)
+TEST_OF(world, an_event_in_another_unit_wakes_its_target)
 {
-    struct world *world = *state;
     struct pw_unit unit;
     pw_unit_init(&unit);
     world_create(world, "a");
@@ -519,9 +492,8 @@ static void an_event_in_another_unit_wakes_its_target(void **state)
     assert_string_equal(world_history(world, "b", 0).events[0].payload_json, "1");
 }
 
-static void two_events_in_one_unit_reach_the_same_target(void **state)
+TEST_OF(world, two_events_in_one_unit_reach_the_same_target)
 {
-    struct world *world = *state;
     struct pw_unit unit;
     pw_unit_init(&unit);
     world_create(world, "a");
@@ -535,9 +507,8 @@ static void two_events_in_one_unit_reach_the_same_target(void **state)
     assert_int_equal(world_get(world, "a").phase, PAWL_PHASE_QUEUED);
 }
 
-static void an_event_to_the_own_run_needs_no_second_fence(void **state)
+TEST_OF(world, an_event_to_the_own_run_needs_no_second_fence)
 {
-    struct world *world = *state;
     struct pw_unit unit;
     pw_unit_init(&unit);
     world_create(world, "a");
@@ -552,9 +523,8 @@ static void an_event_to_the_own_run_needs_no_second_fence(void **state)
     assert_int_equal(world_history(world, "a", 0).event_count, 1);
 }
 
-static void a_target_that_moves_before_the_commit_gets_its_event_all_the_same(void **state)
+TEST_OF(world, a_target_that_moves_before_the_commit_gets_its_event_all_the_same)
 {
-    struct world *world = *state;
     struct pw_unit unit;
     pw_unit_init(&unit);
     world_create(world, "a");
@@ -575,9 +545,8 @@ static void assert_unit_refused(struct world *world, const char *id, pawl_status
     pw_unit_clear(&unit);
 }
 
-static void an_event_to_nobody_or_to_one_that_has_ended_refuses_its_unit(void **state)
+TEST_OF(world, an_event_to_nobody_or_to_one_that_has_ended_refuses_its_unit)
 {
-    struct world *world = *state;
     world_create(world, "ended");
     world_finish(world, "ended", PW_OUTCOME_COMPLETE);
     assert_unit_refused(world, "nobody", PAWL_INSTANCE_NOT_FOUND, "has no instance \"nobody\"");
@@ -585,9 +554,8 @@ static void an_event_to_nobody_or_to_one_that_has_ended_refuses_its_unit(void **
     assert_int_equal(world_history(world, "ended", 0).event_count, 0);
 }
 
-static void a_wrong_event_in_another_unit_is_refused_at_once(void **state)
+TEST_OF(world, a_wrong_event_in_another_unit_is_refused_at_once)
 {
-    struct world *world = *state;
     struct pw_unit unit;
     pw_unit_init(&unit);
     world_create(world, "ended");
@@ -598,43 +566,4 @@ static void a_wrong_event_in_another_unit_is_refused_at_once(void **state)
 
     assert_null(unit.first);
     pw_unit_clear(&unit);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, world_set_up, world_tear_down)
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(an_idle_run_is_paused_at_once),
-        TEST(pausing_again_changes_nothing),
-        TEST(a_waiting_run_that_is_paused_keeps_its_time),
-        TEST(a_busy_run_is_asked_to_pause),
-        TEST(a_run_whose_lease_has_expired_is_paused_at_once),
-        TEST(a_paused_run_that_is_resumed_is_due),
-        TEST(a_resumed_run_is_handed_to_a_local_runner_that_has_room),
-        TEST(resuming_what_is_not_paused_changes_nothing),
-        TEST(resuming_a_busy_run_withdraws_the_request),
-        TEST(a_busy_run_that_is_terminated_can_commit_nothing_more),
-        TEST(any_run_that_has_not_finished_can_be_terminated),
-        TEST(a_finished_run_refuses_all_but_a_restart),
-        TEST(a_restart_forgets_the_outcome_and_logs_it_in_the_old_run),
-        TEST(a_busy_run_that_is_restarted_can_commit_nothing_more),
-        TEST(a_restarted_run_is_handed_off_after_the_old_one_was_revoked),
-        TEST(a_paused_run_that_is_restarted_runs),
-        TEST(events_are_kept_in_the_order_sent_whatever_the_run_does),
-        TEST(an_event_id_makes_sending_idempotent_within_the_run),
-        TEST(an_event_wakes_the_run_that_waits_for_its_type),
-        TEST(a_woken_run_is_handed_to_a_local_runner_that_has_room),
-        TEST(an_event_that_nobody_waits_for_wakes_nobody),
-        TEST(wrong_events_are_refused),
-        TEST(what_names_its_run_reads_nothing_before_it_is_decided),
-        TEST(an_instance_that_never_stands_still_is_busy),
-        TEST(an_event_in_another_unit_wakes_its_target),
-        TEST(two_events_in_one_unit_reach_the_same_target),
-        TEST(an_event_to_the_own_run_needs_no_second_fence),
-        TEST(a_target_that_moves_before_the_commit_gets_its_event_all_the_same),
-        TEST(an_event_to_nobody_or_to_one_that_has_ended_refuses_its_unit),
-        TEST(a_wrong_event_in_another_unit_is_refused_at_once),
-    };
-    return world_run("service control", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,9 +1,6 @@
 /* Deferreds by token: who completes one, when, how often, and what nobody learns (contract F3). */
 #include "kit/service_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "service/service.h"
 
 #define SECRET "00112233445566778899aabbccddeeff"
@@ -51,17 +48,15 @@ static struct pw_event_row recorded(struct world *world, struct pw_arena *arena)
 
 /* ---- Completing ------------------------------------------------------------------------------------------------------ */
 
-static void a_token_names_the_step_and_holds_its_secret(void **state)
+TEST_OF(world, a_token_names_the_step_and_holds_its_secret)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     assert_string_equal(open_deferred(world, &arena), "order.a.1.3." SECRET);
     pw_arena_clear(&arena);
 }
 
-static void a_run_that_waits_is_woken_with_the_result(void **state)
+TEST_OF(world, a_run_that_waits_is_woken_with_the_result)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     const char *token = open_deferred(world, &arena);
     world_park(world, "a", PW_TASK_WAITING, PW_TASK_WAKE, WORLD_START_MS + 1000);
@@ -78,9 +73,8 @@ static void a_run_that_waits_is_woken_with_the_result(void **state)
     pw_arena_clear(&arena);
 }
 
-static void a_failure_is_told_with_its_name_and_message(void **state)
+TEST_OF(world, a_failure_is_told_with_its_name_and_message)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     const char *token = open_deferred(world, &arena);
 
@@ -94,9 +88,8 @@ static void a_failure_is_told_with_its_name_and_message(void **state)
 }
 
 /* Completing before the wait is fine: the event is there when the run looks. */
-static void a_run_that_does_not_wait_is_left_alone_and_hears_of_it(void **state)
+TEST_OF(world, a_run_that_does_not_wait_is_left_alone_and_hears_of_it)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     const char *token = open_deferred(world, &arena);
     struct pw_claim claim = world_claim(world);
@@ -111,9 +104,8 @@ static void a_run_that_does_not_wait_is_left_alone_and_hears_of_it(void **state)
     pw_arena_clear(&arena);
 }
 
-static void a_paused_run_stays_paused(void **state)
+TEST_OF(world, a_paused_run_stays_paused)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     const char *token = open_deferred(world, &arena);
     assert_int_equal(pawl_pause(world->engine, "order", "a", &world->error), PAWL_OK);
@@ -126,9 +118,8 @@ static void a_paused_run_stays_paused(void **state)
 
 /* ---- Again ----------------------------------------------------------------------------------------------------------- */
 
-static void the_first_completion_wins_and_the_same_again_is_fine(void **state)
+TEST_OF(world, the_first_completion_wins_and_the_same_again_is_fine)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     const char *token = open_deferred(world, &arena);
     assert_int_equal(succeed(world, token, "1"), PAWL_OK);
@@ -142,9 +133,8 @@ static void the_first_completion_wins_and_the_same_again_is_fine(void **state)
     pw_arena_clear(&arena);
 }
 
-static void the_same_failure_again_is_fine(void **state)
+TEST_OF(world, the_same_failure_again_is_fine)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     const char *token = open_deferred(world, &arena);
     assert_int_equal(fail_it(world, token, "Refused", "no"), PAWL_OK);
@@ -154,9 +144,8 @@ static void the_same_failure_again_is_fine(void **state)
     pw_arena_clear(&arena);
 }
 
-static void a_result_that_reads_like_the_failure_is_another_completion(void **state)
+TEST_OF(world, a_result_that_reads_like_the_failure_is_another_completion)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     const char *token = open_deferred(world, &arena);
     assert_int_equal(fail_it(world, token, "Refused", "no"), PAWL_OK);
@@ -181,9 +170,8 @@ static void update_step(struct world *world, enum pawl_step_status status, const
     world_commit(world, &unit);
 }
 
-static void what_was_completed_stays_so_once_the_run_has_gone_on(void **state)
+TEST_OF(world, what_was_completed_stays_so_once_the_run_has_gone_on)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     const char *token = open_deferred(world, &arena);
     assert_int_equal(succeed(world, token, "1"), PAWL_OK);
@@ -201,9 +189,8 @@ static void what_was_completed_stays_so_once_the_run_has_gone_on(void **state)
     pw_arena_clear(&arena);
 }
 
-static void what_nobody_waits_for_any_more_cannot_be_completed(void **state)
+TEST_OF(world, what_nobody_waits_for_any_more_cannot_be_completed)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     const char *token = open_deferred(world, &arena);
 
@@ -231,9 +218,8 @@ static void complete_otherwise(struct world *world, const struct pw_instance *in
     world_commit(world, &unit);
 }
 
-static void of_two_at_once_one_wins(void **state)
+TEST_OF(world, of_two_at_once_one_wins)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     const char *token = open_deferred(world, &arena);
     world_start_meddling(world, 1, complete_otherwise);
@@ -247,9 +233,8 @@ static void of_two_at_once_one_wins(void **state)
 
 /* ---- What is refused ------------------------------------------------------------------------------------------------- */
 
-static void a_token_that_is_none_is_refused_without_saying_why(void **state)
+TEST_OF(world, a_token_that_is_none_is_refused_without_saying_why)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     (void)open_deferred(world, &arena);
     static const char *const wrong[] = {
@@ -285,9 +270,8 @@ static void a_token_that_is_none_is_refused_without_saying_why(void **state)
     pw_arena_clear(&arena);
 }
 
-static void a_completion_is_checked(void **state)
+TEST_OF(world, a_completion_is_checked)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     const char *token = open_deferred(world, &arena);
     static char large[1100000];
@@ -303,9 +287,8 @@ static void a_completion_is_checked(void **state)
     pw_arena_clear(&arena);
 }
 
-static void a_deferreds_secret_is_shown_to_nobody(void **state)
+TEST_OF(world, a_deferreds_secret_is_shown_to_nobody)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     const char *token = open_deferred(world, &arena);
     world_park(world, "a", PW_TASK_WAITING, PW_TASK_WAKE, WORLD_START_MS + 1000);
@@ -337,9 +320,8 @@ static pawl_status settle(struct world *world, const char *token, struct pawl_ou
 }
 
 /* The first time, and when it is said again. */
-static void who_completes_a_deferred_is_told_when_its_run_is_paused(void **state)
+TEST_OF(world, who_completes_a_deferred_is_told_when_its_run_is_paused)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     const char *token = open_deferred(world, &arena);
     const struct pawl_outcome outcome = { .result_json = "1" };
@@ -356,9 +338,8 @@ static void who_completes_a_deferred_is_told_when_its_run_is_paused(void **state
     pw_arena_clear(&arena);
 }
 
-static void a_deferred_is_completed_without_waiting(void **state)
+TEST_OF(world, a_deferred_is_completed_without_waiting)
 {
-    struct world *world = *state;
     struct pw_arena arena;
     const char *token = open_deferred(world, &arena);
     const struct pawl_outcome success = { .result_json = "1" }, failure = { .error_name = "Refused" };
@@ -370,29 +351,4 @@ static void a_deferred_is_completed_without_waiting(void **state)
     assert_refused(world, settle(world, token, failure), PAWL_DEFERRED_COMPLETED, NULL);
     assert_string_equal(recorded(world, &arena).payload.data, "1");
     pw_arena_clear(&arena);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, world_set_up, world_tear_down)
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(a_token_names_the_step_and_holds_its_secret),
-        TEST(a_run_that_waits_is_woken_with_the_result),
-        TEST(a_failure_is_told_with_its_name_and_message),
-        TEST(a_run_that_does_not_wait_is_left_alone_and_hears_of_it),
-        TEST(a_paused_run_stays_paused),
-        TEST(the_first_completion_wins_and_the_same_again_is_fine),
-        TEST(the_same_failure_again_is_fine),
-        TEST(a_result_that_reads_like_the_failure_is_another_completion),
-        TEST(what_was_completed_stays_so_once_the_run_has_gone_on),
-        TEST(what_nobody_waits_for_any_more_cannot_be_completed),
-        TEST(of_two_at_once_one_wins),
-        TEST(a_token_that_is_none_is_refused_without_saying_why),
-        TEST(a_completion_is_checked),
-        TEST(a_deferreds_secret_is_shown_to_nobody),
-        TEST(a_deferred_is_completed_without_waiting),
-        TEST(who_completes_a_deferred_is_told_when_its_run_is_paused),
-    };
-    return world_run("deferred", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,9 +1,6 @@
 /* Execution by key: who calls again gets what the first call began (contract F1, F6), and inline workflows (G3). */
 #include "kit/service_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/sha256.h"
 
 static struct pawl_instance execute(struct world *world, const char *key, const char *params, bool discard)
@@ -21,9 +18,8 @@ static struct pawl_instance execute(struct world *world, const char *key, const 
 /* ---- Ids ----------------------------------------------------------------------------------------------------------- */
 
 /* The examples that NIST gives with FIPS 180-4, and one of several blocks. */
-static void the_hash_is_the_standards(void **state)
+TEST_OF(world, the_hash_is_the_standards)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t times;
@@ -50,9 +46,8 @@ static void the_hash_is_the_standards(void **state)
 }
 
 /* The same for ever: another version must find what this one began. */
-static void an_id_follows_from_workflow_and_key(void **state)
+TEST_OF(world, an_id_follows_from_workflow_and_key)
 {
-    struct world *world = *state;
     char id[PAWL_EXECUTION_ID_SIZE], other[PAWL_EXECUTION_ID_SIZE], apart[PAWL_EXECUTION_ID_SIZE];
     assert_int_equal(pawl_execution_id("order", "42", id, &world->error), PAWL_OK);
     assert_string_equal(id, "48fa1cd54bd6e241831f025bcce516dc");
@@ -62,9 +57,8 @@ static void an_id_follows_from_workflow_and_key(void **state)
     assert_string_not_equal(id, apart);
 }
 
-static void a_key_has_1_to_1024_bytes(void **state)
+TEST_OF(world, a_key_has_1_to_1024_bytes)
 {
-    struct world *world = *state;
     char id[PAWL_EXECUTION_ID_SIZE], key[1026];
     memset(key, 'k', sizeof key - 1);
     key[1025] = '\0';
@@ -80,10 +74,8 @@ static void a_key_has_1_to_1024_bytes(void **state)
 
 /* ---- Executing ------------------------------------------------------------------------------------------------------- */
 
-static void the_first_call_creates_and_the_next_ones_attach(void **state)
+TEST_OF(world, the_first_call_creates_and_the_next_ones_attach)
 {
-    struct world *world = *state;
-
     struct pawl_instance first = execute(world, "k", "[1]", true);
     assert_int_equal(first.status, PAWL_ACTIVE);
     struct pawl_instance second = execute(world, "k", "[2]", true);
@@ -98,23 +90,20 @@ static void the_first_call_creates_and_the_next_ones_attach(void **state)
     assert_string_not_equal(execute(world, "l", NULL, true).id, first.id);
 }
 
-static void a_wait_that_is_over_says_how_it_stands(void **state)
+TEST_OF(world, a_wait_that_is_over_says_how_it_stands)
 {
-    struct world *world = *state;
     assert_int_equal(execute(world, "k", NULL, false).status, PAWL_ACTIVE);
 }
 
-static void without_a_key_each_call_begins_another(void **state)
+TEST_OF(world, without_a_key_each_call_begins_another)
 {
-    struct world *world = *state;
     struct pawl_instance first = execute(world, NULL, NULL, true), second = execute(world, NULL, NULL, true);
     assert_string_not_equal(first.id, second.id);
     assert_int_equal(world_list_count(world), 2);
 }
 
-static void what_is_known_of_an_execution_is_polled_by_its_key(void **state)
+TEST_OF(world, what_is_known_of_an_execution_is_polled_by_its_key)
 {
-    struct world *world = *state;
     struct pawl_instance instance;
     assert_refused(world, pawl_poll(world->engine, world->scope, "order", "k", &instance, &world->error),
                    PAWL_INSTANCE_NOT_FOUND, NULL);
@@ -130,9 +119,8 @@ static void what_is_known_of_an_execution_is_polled_by_its_key(void **state)
                    PAWL_WORKFLOW_NOT_FOUND, NULL);
 }
 
-static void wrong_executions_are_refused(void **state)
+TEST_OF(world, wrong_executions_are_refused)
 {
-    struct world *world = *state;
     struct pawl_execute_options options = PAWL_EXECUTE_OPTIONS_INIT;
     struct pawl_instance instance;
     options.key = "";
@@ -176,9 +164,8 @@ static pawl_status carry_out(pawl_engine *engine, pawl_scope *scope, const char 
     return PAWL_OK;
 }
 
-static void an_inline_workflow_is_carried_out_by_its_caller_and_has_no_instances(void **state)
+TEST_OF(world, an_inline_workflow_is_carried_out_by_its_caller_and_has_no_instances)
 {
-    struct world *world = *state;
     struct carried carried = { 0, "" };
     static const char *const permissions[] = { "run:quick" };
     const struct pawl_definition quick = { .struct_size = sizeof quick,
@@ -216,22 +203,4 @@ static void an_inline_workflow_is_carried_out_by_its_caller_and_has_no_instances
     assert_int_equal(workflows[2].permission_count, 1);
     assert_string_equal(workflows[2].permissions[0], "run:quick");
     assert_false(workflows[0].is_inline);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, world_set_up, world_tear_down)
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(the_hash_is_the_standards),
-        TEST(an_id_follows_from_workflow_and_key),
-        TEST(a_key_has_1_to_1024_bytes),
-        TEST(the_first_call_creates_and_the_next_ones_attach),
-        TEST(a_wait_that_is_over_says_how_it_stands),
-        TEST(without_a_key_each_call_begins_another),
-        TEST(what_is_known_of_an_execution_is_polled_by_its_key),
-        TEST(wrong_executions_are_refused),
-        TEST(an_inline_workflow_is_carried_out_by_its_caller_and_has_no_instances),
-    };
-    return world_run("execute", tests, sizeof tests / sizeof tests[0]);
 }

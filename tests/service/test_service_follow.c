@@ -1,13 +1,7 @@
 /* Following an instance: every change once, in order, from the beginning or from a mark, over restarts. */
 #include "kit/service_world.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "pawl/pawl.h"
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
 
 static pawl_follow *follow_from(struct world *world, const char *id, const char *mark)
 {
@@ -69,9 +63,8 @@ static void update_step(struct world *world, const char *id, int64_t seq, enum p
     world_commit(world, &unit);
 }
 
-static void changes_come_once_and_in_order(void **state)
+TEST_OF(world, changes_come_once_and_in_order)
 {
-    struct world *world = *state;
     bool ended;
     world_create(world, "a");
     pawl_follow *follow = follow_from(world, "a", NULL);
@@ -96,9 +89,8 @@ static void changes_come_once_and_in_order(void **state)
     pawl_follow_close(follow);
 }
 
-static void a_waiting_step_comes_again_when_it_has_changed(void **state)
+TEST_OF(world, a_waiting_step_comes_again_when_it_has_changed)
 {
-    struct world *world = *state;
     world_create(world, "a");
     pawl_follow *follow = follow_from(world, "a", NULL);
     world_add_step(world, "a", 1, PAWL_STEP_DO, PAWL_STEP_WAITING);
@@ -119,9 +111,8 @@ static void a_waiting_step_comes_again_when_it_has_changed(void **state)
 }
 
 /* It had been told as failed, and so as finished: nobody looked at it again. */
-static void a_step_that_a_repair_put_back_is_told_again_from_any_mark(void **state)
+TEST_OF(world, a_step_that_a_repair_put_back_is_told_again_from_any_mark)
 {
-    struct world *world = *state;
     const char *mark;
     bool ended;
     world_create(world, "a");
@@ -148,9 +139,8 @@ static void a_step_that_a_repair_put_back_is_told_again_from_any_mark(void **sta
     pawl_follow_close(follow);
 }
 
-static void a_line_that_only_reads_like_a_repair_takes_nobody_back(void **state)
+TEST_OF(world, a_line_that_only_reads_like_a_repair_takes_nobody_back)
 {
-    struct world *world = *state;
     bool ended;
     world_create(world, "a");
     world_add_step(world, "a", 1, PAWL_STEP_DO, PAWL_STEP_COMPLETED);
@@ -165,9 +155,8 @@ static void a_line_that_only_reads_like_a_repair_takes_nobody_back(void **state)
     pawl_follow_close(follow);
 }
 
-static void a_clock_that_goes_back_hides_nothing(void **state)
+TEST_OF(world, a_clock_that_goes_back_hides_nothing)
 {
-    struct world *world = *state;
     world_create(world, "a");
     pawl_follow *follow = follow_from(world, "a", NULL);
     world_add_step(world, "a", 1, PAWL_STEP_DO, PAWL_STEP_WAITING);
@@ -183,9 +172,8 @@ static void a_clock_that_goes_back_hides_nothing(void **state)
 }
 
 /* From every mark that was given out, exactly the rest follows. */
-static void every_mark_leads_to_what_comes_behind_it(void **state)
+TEST_OF(world, every_mark_leads_to_what_comes_behind_it)
 {
-    struct world *world = *state;
     const struct pawl_change *changes;
     size_t count;
     bool ended;
@@ -218,9 +206,8 @@ static void every_mark_leads_to_what_comes_behind_it(void **state)
     pawl_follow_close(follow);
 }
 
-static void a_restart_is_followed_after_the_rest_of_the_old_run(void **state)
+TEST_OF(world, a_restart_is_followed_after_the_rest_of_the_old_run)
 {
-    struct world *world = *state;
     const char *mark = NULL;
     world_create(world, "a");
     world_add_step(world, "a", 1, PAWL_STEP_DO, PAWL_STEP_WAITING);
@@ -241,9 +228,8 @@ static void a_restart_is_followed_after_the_rest_of_the_old_run(void **state)
     pawl_follow_close(follow);
 }
 
-static void of_two_restarts_between_looks_no_run_is_left_out(void **state)
+TEST_OF(world, of_two_restarts_between_looks_no_run_is_left_out)
 {
-    struct world *world = *state;
     world_create(world, "a");
     pawl_follow *follow = follow_from(world, "a", NULL);
     (void)next(world, follow, NULL, NULL);
@@ -257,9 +243,8 @@ static void of_two_restarts_between_looks_no_run_is_left_out(void **state)
     pawl_follow_close(follow);
 }
 
-static void a_long_history_comes_in_pages(void **state)
+TEST_OF(world, a_long_history_comes_in_pages)
 {
-    struct world *world = *state;
     const struct pawl_change *changes;
     size_t count, steps = 0, logs = 0, rounds = 0;
     bool ended = false;
@@ -288,9 +273,8 @@ static void a_long_history_comes_in_pages(void **state)
 }
 
 /* More steps wait than a mark has room for: what it cannot name comes again, nothing is left out. */
-static void a_mark_of_many_waiting_steps_leaves_none_out(void **state)
+TEST_OF(world, a_mark_of_many_waiting_steps_leaves_none_out)
 {
-    struct world *world = *state;
     const struct pawl_change *changes;
     const char *mark = NULL;
     size_t count, told = 0;
@@ -315,9 +299,8 @@ static void a_mark_of_many_waiting_steps_leaves_none_out(void **state)
 }
 
 /* Numbers that nobody has written, but that are numbers: a mark is written from them again. */
-static void a_forged_mark_of_the_longest_numbers_does_no_harm(void **state)
+TEST_OF(world, a_forged_mark_of_the_longest_numbers_does_no_harm)
 {
-    struct world *world = *state;
     const char *mark = "1.1.0.0.9223372036854775807.9223372036854775807";
     const struct pawl_change *changes;
     size_t count;
@@ -334,9 +317,8 @@ static void a_forged_mark_of_the_longest_numbers_does_no_harm(void **state)
 }
 
 /* Large results come a few at a time, so that one look holds no hundreds of megabytes. */
-static void large_changes_come_a_few_at_a_time(void **state)
+TEST_OF(world, large_changes_come_a_few_at_a_time)
 {
-    struct world *world = *state;
     const struct pawl_change *changes;
     size_t count, logs = 0;
     bool ended = false;
@@ -359,9 +341,8 @@ static void large_changes_come_a_few_at_a_time(void **state)
     pawl_follow_close(follow);
 }
 
-static void what_is_no_mark_is_refused(void **state)
+TEST_OF(world, what_is_no_mark_is_refused)
 {
-    struct world *world = *state;
     const char *mark = NULL;
     pawl_follow *follow = NULL;
     world_create(world, "a");
@@ -398,24 +379,4 @@ static void what_is_no_mark_is_refused(void **state)
     assert_refused(world, pawl_follow_open(world->engine, "order", "nobody", NULL, &follow, &world->error),
                    PAWL_INSTANCE_NOT_FOUND, NULL);
     pawl_follow_close(NULL);
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(changes_come_once_and_in_order),
-        TEST(a_waiting_step_comes_again_when_it_has_changed),
-        TEST(a_step_that_a_repair_put_back_is_told_again_from_any_mark),
-        TEST(a_line_that_only_reads_like_a_repair_takes_nobody_back),
-        TEST(a_clock_that_goes_back_hides_nothing),
-        TEST(every_mark_leads_to_what_comes_behind_it),
-        TEST(a_restart_is_followed_after_the_rest_of_the_old_run),
-        TEST(of_two_restarts_between_looks_no_run_is_left_out),
-        TEST(a_long_history_comes_in_pages),
-        TEST(a_mark_of_many_waiting_steps_leaves_none_out),
-        TEST(a_forged_mark_of_the_longest_numbers_does_no_harm),
-        TEST(large_changes_come_a_few_at_a_time),
-        TEST(what_is_no_mark_is_refused),
-    };
-    return world_run("follow", tests, sizeof tests / sizeof tests[0]);
 }

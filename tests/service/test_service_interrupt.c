@@ -2,8 +2,6 @@
  * (contract A14, F1). */
 #include "kit/service_world.h"
 
-#include <string.h>
-
 static pawl_status pause_it(struct world *world, const char *id)
 {
     return pawl_pause(world->engine, "order", id, &world->error);
@@ -30,9 +28,8 @@ static void make_one_of_each(struct world *world)
     world_wait(world, "a", 1, PAWL_STEP_SLEEP, NULL, WORLD_START_MS + 1000);
 }
 
-static void what_is_attached_to_a_run_that_is_terminated_ends_with_it(void **state)
+TEST_OF(world, what_is_attached_to_a_run_that_is_terminated_ends_with_it)
 {
-    struct world *world = *state;
     make_one_of_each(world);
 
     assert_int_equal(terminate_it(world, "a"), PAWL_OK);
@@ -44,9 +41,8 @@ static void what_is_attached_to_a_run_that_is_terminated_ends_with_it(void **sta
     assert_int_equal(world_row_of(world, "@charge", "job").outcome, PW_OUTCOME_TERMINATED);
 }
 
-static void a_restart_ends_what_the_old_run_had_begun(void **state)
+TEST_OF(world, a_restart_ends_what_the_old_run_had_begun)
 {
-    struct world *world = *state;
     make_one_of_each(world);
 
     assert_int_equal(restart_it(world, "a"), PAWL_OK);
@@ -57,9 +53,8 @@ static void a_restart_ends_what_the_old_run_had_begun(void **state)
     assert_int_equal(world_row(world, "a").task.demand, PW_DEMAND_NONE);
 }
 
-static void a_restart_of_a_finished_run_leaves_its_children_alone(void **state)
+TEST_OF(world, a_restart_of_a_finished_run_leaves_its_children_alone)
 {
-    struct world *world = *state;
     make_one_of_each(world);
     world_finish(world, "a", PW_OUTCOME_COMPLETE);
 
@@ -68,9 +63,8 @@ static void a_restart_of_a_finished_run_leaves_its_children_alone(void **state)
     assert_int_equal(world_row_of(world, "other", "attached").task.demand, PW_DEMAND_NONE);
 }
 
-static void a_parent_is_told_of_the_termination_of_its_child_but_not_of_a_restart(void **state)
+TEST_OF(world, a_parent_is_told_of_the_termination_of_its_child_but_not_of_a_restart)
 {
-    struct world *world = *state;
     world_create(world, "parent");
     world_make(world, "parent", PW_RELATION_ATTACHED, "order", "child", NULL);
     world_wait(world, "parent", 1, PAWL_STEP_CHILD, "$order/child", INT64_MAX);
@@ -102,9 +96,8 @@ static pawl_status roll_it_back(struct world *world, const char *id)
     return pawl_terminate_with_rollback(world->engine, "order", id, &world->error);
 }
 
-static void a_run_that_is_interrupted_is_due_at_once(void **state)
+TEST_OF(world, a_run_that_is_interrupted_is_due_at_once)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_wait(world, "a", 1, PAWL_STEP_SLEEP, NULL, WORLD_START_MS + 1000);
     world_start_local(world, 0);
@@ -122,9 +115,8 @@ static void a_run_that_is_interrupted_is_due_at_once(void **state)
     assert_int_equal(world_claim(world).demand, PW_DEMAND_INTERRUPT);
 }
 
-static void a_busy_run_hears_that_it_is_interrupted_and_goes_on(void **state)
+TEST_OF(world, a_busy_run_hears_that_it_is_interrupted_and_goes_on)
 {
-    struct world *world = *state;
     world_create(world, "a");
     struct pw_claim claim = world_claim(world);
     world_start_local(world, 1);
@@ -139,9 +131,8 @@ static void a_busy_run_hears_that_it_is_interrupted_and_goes_on(void **state)
     assert_int_equal(world_row(world, "a").task.event_seq, 1); /* so that the turn does not park past it */
 }
 
-static void an_interrupt_lifts_a_pause(void **state)
+TEST_OF(world, an_interrupt_lifts_a_pause)
 {
-    struct world *world = *state;
     world_create(world, "paused");
     assert_int_equal(pause_it(world, "paused"), PAWL_OK);
     assert_int_equal(interrupt_it(world, "paused"), PAWL_OK);
@@ -163,9 +154,8 @@ static void an_interrupt_lifts_a_pause(void **state)
     assert_int_equal(world_get(world, "dead").phase, PAWL_PHASE_QUEUED);
 }
 
-static void an_interrupted_run_is_handed_to_a_local_runner_that_has_room(void **state)
+TEST_OF(world, an_interrupted_run_is_handed_to_a_local_runner_that_has_room)
 {
-    struct world *world = *state;
     world_create(world, "a");
     assert_int_equal(pause_it(world, "a"), PAWL_OK);
     world_start_local(world, 1);
@@ -177,9 +167,8 @@ static void an_interrupted_run_is_handed_to_a_local_runner_that_has_room(void **
     assert_true(world_fence_holds(world, world->delivered[0].fence));
 }
 
-static void interrupting_again_changes_nothing(void **state)
+TEST_OF(world, interrupting_again_changes_nothing)
 {
-    struct world *world = *state;
     world_create(world, "a");
     assert_int_equal(interrupt_it(world, "a"), PAWL_OK);
     struct pw_instance before = world_row(world, "a");
@@ -190,9 +179,8 @@ static void interrupting_again_changes_nothing(void **state)
     assert_int_equal(world_history(world, "a", 0).log_count, 1);
 }
 
-static void a_rollback_is_demanded_even_of_what_is_interrupted_and_not_the_other_way(void **state)
+TEST_OF(world, a_rollback_is_demanded_even_of_what_is_interrupted_and_not_the_other_way)
 {
-    struct world *world = *state;
     world_create(world, "a");
     assert_int_equal(interrupt_it(world, "a"), PAWL_OK);
 
@@ -206,9 +194,8 @@ static void a_rollback_is_demanded_even_of_what_is_interrupted_and_not_the_other
     assert_string_equal(history.logs[1].message, "termination with rollback requested");
 }
 
-static void what_has_finished_is_not_interrupted(void **state)
+TEST_OF(world, what_has_finished_is_not_interrupted)
 {
-    struct world *world = *state;
     world_create(world, "a");
     assert_int_equal(interrupt_it(world, "a"), PAWL_OK);
     world_finish(world, "a", PW_OUTCOME_TERMINATED);
@@ -234,9 +221,8 @@ static pawl_status control(struct world *world, enum pawl_control what, const ch
     return status;
 }
 
-static void what_interrupts_works_without_waiting(void **state)
+TEST_OF(world, what_interrupts_works_without_waiting)
 {
-    struct world *world = *state;
     world_create(world, "a");
 
     assert_int_equal(control(world, PAWL_CONTROL_INTERRUPT, "a"), PAWL_OK);
@@ -247,25 +233,4 @@ static void what_interrupts_works_without_waiting(void **state)
     world_finish(world, "a", PW_OUTCOME_ERRORED);
     assert_int_equal(control(world, PAWL_CONTROL_RETRY, "a"), PAWL_OK);
     assert_int_equal(world_get(world, "a").run_number, 2);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, world_set_up, world_tear_down)
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(what_is_attached_to_a_run_that_is_terminated_ends_with_it),
-        TEST(a_restart_ends_what_the_old_run_had_begun),
-        TEST(a_restart_of_a_finished_run_leaves_its_children_alone),
-        TEST(a_parent_is_told_of_the_termination_of_its_child_but_not_of_a_restart),
-        TEST(a_run_that_is_interrupted_is_due_at_once),
-        TEST(a_busy_run_hears_that_it_is_interrupted_and_goes_on),
-        TEST(an_interrupt_lifts_a_pause),
-        TEST(an_interrupted_run_is_handed_to_a_local_runner_that_has_room),
-        TEST(interrupting_again_changes_nothing),
-        TEST(a_rollback_is_demanded_even_of_what_is_interrupted_and_not_the_other_way),
-        TEST(what_has_finished_is_not_interrupted),
-        TEST(what_interrupts_works_without_waiting),
-    };
-    return world_run("interrupt", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,10 +1,6 @@
 /* Jobs for workers outside: claimed under a lease, kept by heartbeats, ended once (contract G1). */
 #include "kit/service_world.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "kit/hooking.h"
 #include "service/service.h"
 
@@ -63,9 +59,8 @@ static pawl_status fail_it(struct world *world, const char *token, const char *n
 
 /* ---- Claiming ------------------------------------------------------------------------------------------------------- */
 
-static void a_job_comes_with_all_that_its_worker_needs(void **state)
+TEST_OF(world, a_job_comes_with_all_that_its_worker_needs)
 {
-    struct world *world = *state;
     open_job(world, "j", ORDER(",\"data\":{ \"n\" : 1.50, \"n\":[ ] }"));
     world->now_ms += 7;
 
@@ -84,9 +79,8 @@ static void a_job_comes_with_all_that_its_worker_needs(void **state)
     assert_true(pw_owner_is_outside(world_row_of(world, "@charge", "j").task.owner));
 }
 
-static void a_step_may_have_any_name_and_a_job_no_data_and_no_timeout(void **state)
+TEST_OF(world, a_step_may_have_any_name_and_a_job_no_data_and_no_timeout)
 {
-    struct world *world = *state;
     open_job(world, "j", "{\"step\":\"a \\\"b\\\" \\u00e9\",\"attempt\":1,\"timeoutMs\":0}");
 
     struct pawl_job job = claim_one(world);
@@ -97,9 +91,8 @@ static void a_step_may_have_any_name_and_a_job_no_data_and_no_timeout(void **sta
     assert_int_equal(job.leased_until_ms, WORLD_START_MS + 10000);
 }
 
-static void a_claim_takes_the_oldest_jobs_of_the_functions_named_and_no_more_than_asked(void **state)
+TEST_OF(world, a_claim_takes_the_oldest_jobs_of_the_functions_named_and_no_more_than_asked)
 {
-    struct world *world = *state;
     static const char *const both[] = { "charge", "pay.out", "charge" };
     static const char *const neither[] = { "nobody" };
     const struct pawl_job *jobs;
@@ -137,10 +130,9 @@ static void claim_all(struct world *world, const size_t *expected)
 }
 
 /* Each has a megabyte: a page of 4 MiB ends behind the fifth. */
-static void a_claim_takes_no_more_jobs_than_a_page_holds_and_loses_none(void **state)
+TEST_OF(world, a_claim_takes_no_more_jobs_than_a_page_holds_and_loses_none)
 {
     enum { JOBS = 12, DATA = 1000000 };
-    struct world *world = *state;
     char *params = malloc(DATA + 128);
     assert_non_null(params);
     int head = snprintf(params, 128, "{\"step\":\"s\",\"attempt\":1,\"timeoutMs\":0,\"data\":\"");
@@ -161,9 +153,8 @@ static void a_claim_takes_no_more_jobs_than_a_page_holds_and_loses_none(void **s
     free(params);
 }
 
-static void a_limited_function_has_no_more_jobs_under_way_than_its_limit(void **state)
+TEST_OF(world, a_limited_function_has_no_more_jobs_under_way_than_its_limit)
 {
-    struct world *world = *state;
     static const char *const both[] = { "free", "charge" };
     const struct pawl_job *jobs;
     assert_int_equal(pawl_limit_function(world->engine, "charge", 2, &world->error), PAWL_OK);
@@ -191,9 +182,8 @@ static void a_limited_function_has_no_more_jobs_under_way_than_its_limit(void **
     assert_int_equal(claim_charges(world, 5, &jobs), 2);
 }
 
-static void a_limit_is_set_for_functions_before_a_runner_starts(void **state)
+TEST_OF(world, a_limit_is_set_for_functions_before_a_runner_starts)
 {
-    struct world *world = *state;
     const struct pawl_job *jobs;
     open_job(world, "j", ORDER(""));
     assert_refused(world, pawl_limit_function(world->engine, ".x", 1, &world->error), PAWL_INVALID_FUNCTION_NAME, NULL);
@@ -207,9 +197,8 @@ static void a_limit_is_set_for_functions_before_a_runner_starts(void **state)
     assert_int_equal(claim_charges(world, 1, &jobs), 1);
 }
 
-static void wrong_claims_are_refused(void **state)
+TEST_OF(world, wrong_claims_are_refused)
 {
-    struct world *world = *state;
     static const char *const names[65] = { "charge", "-x" };
     static const struct {
         const char *const *functions;
@@ -250,9 +239,8 @@ static void wrong_claims_are_refused(void **state)
 
 /* ---- Leases ----------------------------------------------------------------------------------------------------------- */
 
-static void a_job_whose_lease_has_expired_goes_to_another_worker_and_the_first_one_is_told(void **state)
+TEST_OF(world, a_job_whose_lease_has_expired_goes_to_another_worker_and_the_first_one_is_told)
 {
-    struct world *world = *state;
     open_job(world, "j", ORDER(""));
     struct pawl_job first = claim_one(world);
     world->now_ms += 10000;
@@ -269,9 +257,8 @@ static void a_job_whose_lease_has_expired_goes_to_another_worker_and_the_first_o
     assert_int_equal(complete(world, second.token, "2"), PAWL_OK);
 }
 
-static void a_heartbeat_keeps_the_job(void **state)
+TEST_OF(world, a_heartbeat_keeps_the_job)
 {
-    struct world *world = *state;
     const struct pawl_job *jobs;
     int64_t until_ms = 0;
     open_job(world, "j", ORDER(""));
@@ -290,9 +277,8 @@ static void a_heartbeat_keeps_the_job(void **state)
     assert_int_equal(complete(world, job.token, "1"), PAWL_OK);
 }
 
-static void a_lease_ends_with_the_time_of_the_attempt(void **state)
+TEST_OF(world, a_lease_ends_with_the_time_of_the_attempt)
 {
-    struct world *world = *state;
     const struct pawl_job *jobs;
     int64_t until_ms = 0;
     open_job(world, "j", "{\"step\":\"s\",\"attempt\":1,\"timeoutMs\":15000}");
@@ -308,9 +294,8 @@ static void a_lease_ends_with_the_time_of_the_attempt(void **state)
     assert_int_equal(world_history(world, "a", 0).event_count, 0);
 }
 
-static void a_wrong_heartbeat_is_refused(void **state)
+TEST_OF(world, a_wrong_heartbeat_is_refused)
 {
-    struct world *world = *state;
     open_job(world, "j", ORDER(""));
     struct pawl_job job = claim_one(world);
 
@@ -324,9 +309,8 @@ static void a_wrong_heartbeat_is_refused(void **state)
 
 /* ---- Ends ------------------------------------------------------------------------------------------------------------- */
 
-static void a_result_ends_the_job_and_wakes_the_run_that_waits(void **state)
+TEST_OF(world, a_result_ends_the_job_and_wakes_the_run_that_waits)
 {
-    struct world *world = *state;
     open_job(world, "j", ORDER(""));
     struct pawl_job job = claim_one(world);
     world_start_local(world, 0);
@@ -347,9 +331,8 @@ static void a_result_ends_the_job_and_wakes_the_run_that_waits(void **state)
     assert_refused(world, heartbeat(world, job.token, NULL), PAWL_JOB_GONE, NULL);
 }
 
-static void a_failure_says_whether_to_try_again(void **state)
+TEST_OF(world, a_failure_says_whether_to_try_again)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_make(world, "a", PW_RELATION_JOB, "@charge", "1", ORDER(""));
     world_make(world, "a", PW_RELATION_JOB, "@charge", "2", ORDER(""));
@@ -366,9 +349,8 @@ static void a_failure_says_whether_to_try_again(void **state)
     assert_int_equal(world_row_of(world, "@charge", "1").outcome, PW_OUTCOME_ERRORED);
 }
 
-static void what_a_worker_says_is_checked(void **state)
+TEST_OF(world, what_a_worker_says_is_checked)
 {
-    struct world *world = *state;
     open_job(world, "j", ORDER(""));
     struct pawl_job job = claim_one(world);
     static char large[1100000];
@@ -383,9 +365,8 @@ static void what_a_worker_says_is_checked(void **state)
     assert_int_equal(complete(world, job.token, NULL), PAWL_OK);
 }
 
-static void a_job_that_its_run_has_ended_is_gone(void **state)
+TEST_OF(world, a_job_that_its_run_has_ended_is_gone)
 {
-    struct world *world = *state;
     open_job(world, "j", ORDER(""));
     struct pawl_job job = claim_one(world);
     assert_int_equal(pawl_terminate(world->engine, "order", "a", &world->error), PAWL_OK);
@@ -404,9 +385,8 @@ static void secret_of(const struct pawl_job *job, char out_secret[32])
     assert_int_equal(strlen(out_secret), 16);
 }
 
-static void a_token_that_is_none_is_refused(void **state)
+TEST_OF(world, a_token_that_is_none_is_refused)
 {
-    struct world *world = *state;
     char wrong[14][128];
     open_job(world, "j", ORDER(""));
     struct pawl_job job = claim_one(world);
@@ -441,9 +421,8 @@ static void a_token_that_is_none_is_refused(void **state)
 }
 
 /* All that the first holder knows, and the number that the next claim has raised. */
-static void a_token_cannot_be_turned_into_the_next_holders(void **state)
+TEST_OF(world, a_token_cannot_be_turned_into_the_next_holders)
 {
-    struct world *world = *state;
     char first_secret[32], second_secret[32], forged[128];
     open_job(world, "j", ORDER(""));
     struct pawl_job first = claim_one(world);
@@ -465,9 +444,8 @@ static void a_token_cannot_be_turned_into_the_next_holders(void **state)
 
 /* ---- Functions -------------------------------------------------------------------------------------------------------- */
 
-static void a_function_is_no_workflow_that_anybody_can_name(void **state)
+TEST_OF(world, a_function_is_no_workflow_that_anybody_can_name)
 {
-    struct world *world = *state;
     struct pawl_definition charge = { .struct_size = sizeof charge, .name = "charge", .is_function = true };
     const struct pawl_workflow_info *workflows;
     struct pawl_instance instance;
@@ -489,9 +467,8 @@ static void a_function_is_no_workflow_that_anybody_can_name(void **state)
     assert_refused(world, pawl_terminate(world->engine, "@charge", "j", &world->error), PAWL_WORKFLOW_NOT_FOUND, NULL);
 }
 
-static void a_function_has_a_name_of_its_own_kind(void **state)
+TEST_OF(world, a_function_has_a_name_of_its_own_kind)
 {
-    struct world *world = *state;
     static const char *const wrong[] = {
         "", ".a", "-a", "@a", "a b", "a/b", "0123456789012345678901234567890123456789012345678901234567890123", NULL
     };
@@ -516,9 +493,8 @@ static void count_due(void *user)
     ++*(int *)user;
 }
 
-static void who_waits_for_jobs_is_told_when_one_may_be_claimed(void **state)
+TEST_OF(world, who_waits_for_jobs_is_told_when_one_may_be_claimed)
 {
-    struct world *world = *state;
     pawl_job_watch *watch, *other;
     int due = 0, others = 0;
     assert_int_equal(pawl_job_watch_open(world->engine, count_due, &due, &watch, &world->error), PAWL_OK);
@@ -544,9 +520,8 @@ static void who_waits_for_jobs_is_told_when_one_may_be_claimed(void **state)
     assert_refused(world, pawl_job_watch_open(world->engine, NULL, NULL, &watch, &world->error), PAWL_INVALID, NULL);
 }
 
-static void a_local_runner_is_woken_for_a_job(void **state)
+TEST_OF(world, a_local_runner_is_woken_for_a_job)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_start_local(world, 0);
 
@@ -556,9 +531,8 @@ static void a_local_runner_is_woken_for_a_job(void **state)
 }
 
 /* Hooks (C7) hear of runs; what they hear of a job is the run that it wakes. */
-static void hooks_hear_of_the_run_that_a_job_wakes_and_not_of_the_job(void **state)
+TEST_OF(world, hooks_hear_of_the_run_that_a_job_wakes_and_not_of_the_job)
 {
-    struct world *world = *state;
     struct pawl_hook hook = hooking_hook("all", NULL);
     world_create(world, "a");
     assert_int_equal(pawl_hook_register(world->engine, &hook, &world->error), PAWL_OK);
@@ -584,9 +558,8 @@ static void take_answer(void *user, pawl_status status)
     *(pawl_status *)user = status;
 }
 
-static void a_worker_needs_no_call_that_waits(void **state)
+TEST_OF(world, a_worker_needs_no_call_that_waits)
 {
-    struct world *world = *state;
     static const char *const names[] = { "charge", "free" };
     struct pawl_claim_options options = { sizeof options, names, 2, 5, 0 };
     const struct pawl_outcome outcome = { .result_json = "1" };
@@ -637,9 +610,8 @@ static struct pawl_step_job shown_job(struct world *world)
     return *instance.current_step->job;
 }
 
-static void a_call_that_waits_says_who_has_its_job_and_since_when(void **state)
+TEST_OF(world, a_call_that_waits_says_who_has_its_job_and_since_when)
 {
-    struct world *world = *state;
     open_job(world, "j", ORDER(""));
     struct pawl_step_job job = shown_job(world);
     assert_string_equal(job.function, "charge");
@@ -668,9 +640,8 @@ static void never_advance(pawl_turn *turn, void *user)
     (void)turn, (void)user;
 }
 
-static void the_run_that_a_jobs_end_wakes_is_handed_to_a_local_runner_that_has_room(void **state)
+TEST_OF(world, the_run_that_a_jobs_end_wakes_is_handed_to_a_local_runner_that_has_room)
 {
-    struct world *world = *state;
     pw_engine_find(world->engine, pw_text_of("order"))->advance = never_advance; /* runners carry it on */
     open_job(world, "j", ORDER(""));
     struct pawl_job job = claim_one(world);
@@ -685,9 +656,8 @@ static void the_run_that_a_jobs_end_wakes_is_handed_to_a_local_runner_that_has_r
     assert_int_equal(world->reserved, (int)world->delivered_count + world->cancelled);
 }
 
-static void who_ends_a_job_is_told_when_its_run_is_paused(void **state)
+TEST_OF(world, who_ends_a_job_is_told_when_its_run_is_paused)
 {
-    struct world *world = *state;
     const struct pawl_outcome outcome = { .result_json = "1" };
     pawl_status status = PAWL_BUSY;
     bool is_paused = true;
@@ -701,39 +671,4 @@ static void who_ends_a_job_is_told_when_its_run_is_paused(void **state)
     pawl_job_settle_async(world->engine, second.token, &outcome, &is_paused, &world->error, take_answer, &status);
     assert_int_equal(status, PAWL_OK);
     assert_true(is_paused);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, world_set_up, world_tear_down)
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(a_job_comes_with_all_that_its_worker_needs),
-        TEST(a_step_may_have_any_name_and_a_job_no_data_and_no_timeout),
-        TEST(a_call_that_waits_says_who_has_its_job_and_since_when),
-        TEST(the_run_that_a_jobs_end_wakes_is_handed_to_a_local_runner_that_has_room),
-        TEST(who_ends_a_job_is_told_when_its_run_is_paused),
-        TEST(a_claim_takes_the_oldest_jobs_of_the_functions_named_and_no_more_than_asked),
-        TEST(a_claim_takes_no_more_jobs_than_a_page_holds_and_loses_none),
-        TEST(a_limited_function_has_no_more_jobs_under_way_than_its_limit),
-        TEST(a_limit_is_set_for_functions_before_a_runner_starts),
-        TEST(wrong_claims_are_refused),
-        TEST(a_job_whose_lease_has_expired_goes_to_another_worker_and_the_first_one_is_told),
-        TEST(a_heartbeat_keeps_the_job),
-        TEST(a_lease_ends_with_the_time_of_the_attempt),
-        TEST(a_wrong_heartbeat_is_refused),
-        TEST(a_result_ends_the_job_and_wakes_the_run_that_waits),
-        TEST(a_failure_says_whether_to_try_again),
-        TEST(what_a_worker_says_is_checked),
-        TEST(a_job_that_its_run_has_ended_is_gone),
-        TEST(a_token_that_is_none_is_refused),
-        TEST(a_token_cannot_be_turned_into_the_next_holders),
-        TEST(a_function_is_no_workflow_that_anybody_can_name),
-        TEST(a_function_has_a_name_of_its_own_kind),
-        TEST(who_waits_for_jobs_is_told_when_one_may_be_claimed),
-        TEST(a_local_runner_is_woken_for_a_job),
-        TEST(hooks_hear_of_the_run_that_a_job_wakes_and_not_of_the_job),
-        TEST(a_worker_needs_no_call_that_waits),
-    };
-    return world_run("jobs", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,9 +1,6 @@
 /* Lists and histories: pages in both directions, filters, cursors and what is wrong with them. */
 #include "kit/service_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static void create_many(struct world *world, int first, int count)
 {
     for (int i = first; i < first + count; i++) {
@@ -30,9 +27,8 @@ static void assert_ids(const struct pawl_instance_page *page, int first, int ste
 
 /* ---- Lists --------------------------------------------------------------------------------------------------- */
 
-static void a_list_is_newest_first_in_pages_of_25(void **state)
+TEST_OF(world, a_list_is_newest_first_in_pages_of_25)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page first, second;
     create_many(world, 1, 26);
@@ -47,9 +43,8 @@ static void a_list_is_newest_first_in_pages_of_25(void **state)
     assert_null(second.cursor);
 }
 
-static void a_page_that_is_just_full_is_the_last(void **state)
+TEST_OF(world, a_page_that_is_just_full_is_the_last)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page page;
     options.page_size = 3;
@@ -61,9 +56,8 @@ static void a_page_that_is_just_full_is_the_last(void **state)
     assert_null(page.cursor);
 }
 
-static void an_empty_list_is_a_page_without_rows(void **state)
+TEST_OF(world, an_empty_list_is_a_page_without_rows)
 {
-    struct world *world = *state;
     struct pawl_instance_page page;
 
     assert_int_equal(list(world, NULL, &page), PAWL_OK);
@@ -72,9 +66,8 @@ static void an_empty_list_is_a_page_without_rows(void **state)
     assert_null(page.cursor);
 }
 
-static void pages_are_stable_under_inserts_newest_first(void **state)
+TEST_OF(world, pages_are_stable_under_inserts_newest_first)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page first, second, third;
     options.page_size = 2;
@@ -94,9 +87,8 @@ static void pages_are_stable_under_inserts_newest_first(void **state)
     assert_null(third.cursor);
 }
 
-static void pages_are_stable_under_inserts_oldest_first(void **state)
+TEST_OF(world, pages_are_stable_under_inserts_oldest_first)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page first, second;
     options.page_size = 2;
@@ -113,9 +105,8 @@ static void pages_are_stable_under_inserts_oldest_first(void **state)
     assert_null(second.cursor);
 }
 
-static void a_list_can_be_of_one_status_and_is_of_one_workflow(void **state)
+TEST_OF(world, a_list_can_be_of_one_status_and_is_of_one_workflow)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_create_options other = { sizeof other, "i1", NULL, false };
     struct pawl_instance made;
@@ -149,9 +140,8 @@ static pawl_status count_as_many_as_asked(struct pw_store *store, const struct p
     return PAWL_OK;
 }
 
-static void counts_are_of_what_the_lists_show(void **state)
+TEST_OF(world, counts_are_of_what_the_lists_show)
 {
-    struct world *world = *state;
     struct pawl_create_options other = { sizeof other, "i1", NULL, false };
     struct pawl_instance_counts all, of_order;
     struct pawl_instance made;
@@ -174,9 +164,8 @@ static void counts_are_of_what_the_lists_show(void **state)
     }
 }
 
-static void counts_end_at_a_limit_and_say_so(void **state)
+TEST_OF(world, counts_end_at_a_limit_and_say_so)
 {
-    struct world *world = *state;
     struct pw_store *store = world->engine->store;
     const struct pw_store_ops *true_ops = store->ops;
     struct pw_store_ops ops = *true_ops;
@@ -194,9 +183,8 @@ static void counts_end_at_a_limit_and_say_so(void **state)
     assert_int_equal(counts.count[PAWL_ERRORED], 0);
 }
 
-static void pages_of_one_status_follow_one_another(void **state)
+TEST_OF(world, pages_of_one_status_follow_one_another)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page page;
     create_many(world, 1, 5);
@@ -216,9 +204,8 @@ static void pages_of_one_status_follow_one_another(void **state)
     assert_null(page.cursor);
 }
 
-static void wrong_list_options_are_refused(void **state)
+TEST_OF(world, wrong_list_options_are_refused)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page page;
     static const int32_t sizes[] = { -1, 101, INT32_MIN, INT32_MAX };
@@ -240,9 +227,8 @@ static void wrong_list_options_are_refused(void **state)
 
 /* ---- Cursors ------------------------------------------------------------------------------------------------- */
 
-static void what_is_not_a_cursor_is_refused(void **state)
+TEST_OF(world, what_is_not_a_cursor_is_refused)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page page;
     static const char *const wrong[] = {
@@ -262,9 +248,8 @@ static void what_is_not_a_cursor_is_refused(void **state)
     }
 }
 
-static void a_cursor_with_one_letter_changed_is_refused(void **state)
+TEST_OF(world, a_cursor_with_one_letter_changed_is_refused)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page page;
     char cursor[64] = "";
@@ -290,9 +275,8 @@ static void a_cursor_with_one_letter_changed_is_refused(void **state)
     assert_int_equal(list(world, &options, &page), PAWL_OK);
 }
 
-static void a_cursor_is_refused_with_other_filters(void **state)
+TEST_OF(world, a_cursor_is_refused_with_other_filters)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page page;
     create_many(world, 1, 3);
@@ -336,9 +320,8 @@ static void create_with_history(struct world *world)
     }
 }
 
-static void a_history_has_steps_events_and_on_request_logs(void **state)
+TEST_OF(world, a_history_has_steps_events_and_on_request_logs)
 {
-    struct world *world = *state;
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
     struct pawl_history plain, full;
     create_with_history(world);
@@ -364,9 +347,8 @@ static void a_history_has_steps_events_and_on_request_logs(void **state)
     assert_true(full.logs[4].id > full.logs[3].id);
 }
 
-static void an_instance_without_history_has_an_empty_one(void **state)
+TEST_OF(world, an_instance_without_history_has_an_empty_one)
 {
-    struct world *world = *state;
     world_create(world, "a");
 
     struct pawl_history history = world_history(world, "a", 0);
@@ -375,9 +357,8 @@ static void an_instance_without_history_has_an_empty_one(void **state)
     assert_int_equal(history.step_count + history.event_count + history.log_count, 0);
 }
 
-static void histories_have_pages_oldest_first(void **state)
+TEST_OF(world, histories_have_pages_oldest_first)
 {
-    struct world *world = *state;
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
     struct pawl_history history;
     create_with_history(world);
@@ -406,9 +387,8 @@ static void histories_have_pages_oldest_first(void **state)
     assert_null(history.logs_cursor);
 }
 
-static void histories_newest_first_are_stable_under_inserts(void **state)
+TEST_OF(world, histories_newest_first_are_stable_under_inserts)
 {
-    struct world *world = *state;
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
     struct pawl_history history;
     create_with_history(world);
@@ -436,9 +416,8 @@ static void histories_newest_first_are_stable_under_inserts(void **state)
     assert_null(history.logs_cursor);
 }
 
-static void logs_can_be_of_one_level_and_of_one_category(void **state)
+TEST_OF(world, logs_can_be_of_one_level_and_of_one_category)
 {
-    struct world *world = *state;
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
     struct pawl_history level, category, both;
     create_with_history(world);
@@ -462,9 +441,8 @@ static void logs_can_be_of_one_level_and_of_one_category(void **state)
     assert_int_equal(category.step_count, 5);
 }
 
-static void every_run_keeps_its_own_history(void **state)
+TEST_OF(world, every_run_keeps_its_own_history)
 {
-    struct world *world = *state;
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
     struct pawl_history current, first;
     create_with_history(world);
@@ -484,9 +462,8 @@ static void every_run_keeps_its_own_history(void **state)
     assert_int_equal(first.events[0].run_number, 1);
 }
 
-static void wrong_history_options_are_refused(void **state)
+TEST_OF(world, wrong_history_options_are_refused)
 {
-    struct world *world = *state;
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
     struct pawl_history history;
     create_with_history(world);
@@ -509,9 +486,8 @@ static void wrong_history_options_are_refused(void **state)
     assert_refused(world, read_history(world, &options, &history), PAWL_INVALID, "struct_size is 1", NULL);
 }
 
-static void history_cursors_belong_to_one_listing_with_one_set_of_filters(void **state)
+TEST_OF(world, history_cursors_belong_to_one_listing_with_one_set_of_filters)
 {
-    struct world *world = *state;
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT, wrong;
     struct pawl_history history, unused;
     create_with_history(world);
@@ -548,34 +524,4 @@ static void history_cursors_belong_to_one_listing_with_one_set_of_filters(void *
     world_create(world, "b");
     assert_refused(world, pawl_get_history(world->engine, world->scope, "order", "b", &wrong, &unused, &world->error),
                    PAWL_INVALID_CURSOR, "other filters", NULL);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, world_set_up, world_tear_down)
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(a_list_is_newest_first_in_pages_of_25),
-        TEST(a_page_that_is_just_full_is_the_last),
-        TEST(an_empty_list_is_a_page_without_rows),
-        TEST(pages_are_stable_under_inserts_newest_first),
-        TEST(pages_are_stable_under_inserts_oldest_first),
-        TEST(a_list_can_be_of_one_status_and_is_of_one_workflow),
-        TEST(counts_are_of_what_the_lists_show),
-        TEST(counts_end_at_a_limit_and_say_so),
-        TEST(pages_of_one_status_follow_one_another),
-        TEST(wrong_list_options_are_refused),
-        TEST(what_is_not_a_cursor_is_refused),
-        TEST(a_cursor_with_one_letter_changed_is_refused),
-        TEST(a_cursor_is_refused_with_other_filters),
-        TEST(a_history_has_steps_events_and_on_request_logs),
-        TEST(an_instance_without_history_has_an_empty_one),
-        TEST(histories_have_pages_oldest_first),
-        TEST(histories_newest_first_are_stable_under_inserts),
-        TEST(logs_can_be_of_one_level_and_of_one_category),
-        TEST(every_run_keeps_its_own_history),
-        TEST(wrong_history_options_are_refused),
-        TEST(history_cursors_belong_to_one_listing_with_one_set_of_filters),
-    };
-    return world_run("service pages", tests, sizeof tests / sizeof tests[0]);
 }

@@ -3,15 +3,12 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/bar.h"
 #include "base/limits.h"
 #include "pawl/pawl.h"
 #include "kit/running.h"
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
 #define ORDER "{\"step\":\"s\",\"attempt\":1,\"timeoutMs\":60000}"
 
 /* ---- Counting ------------------------------------------------------------------------------------------------- */
@@ -59,9 +56,8 @@ static void open_jobs(struct world *world, const char *id, int count)
     }
 }
 
-static void a_page_of_a_history_reads_the_jobs_that_it_shows_at_once(void **state)
+TEST_OF(world, a_page_of_a_history_reads_the_jobs_that_it_shows_at_once)
 {
-    struct world *world = *state;
     open_jobs(world, "a", 20);
     world_add_step(world, "a", 21, PAWL_STEP_DO, PAWL_STEP_COMPLETED);
     count_from_here(world);
@@ -79,9 +75,8 @@ static void a_page_of_a_history_reads_the_jobs_that_it_shows_at_once(void **stat
     assert_null(history.steps[20].job);
 }
 
-static void a_history_without_jobs_reads_none(void **state)
+TEST_OF(world, a_history_without_jobs_reads_none)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_add_step(world, "a", 1, PAWL_STEP_DO, PAWL_STEP_COMPLETED);
     count_from_here(world);
@@ -103,9 +98,8 @@ static void take_answer(void *user, pawl_status status)
     answer->status = status;
 }
 
-static void a_claim_reads_its_jobs_at_once_and_their_runs_at_once(void **state)
+TEST_OF(world, a_claim_reads_its_jobs_at_once_and_their_runs_at_once)
 {
-    struct world *world = *state;
     static const char *const charge[] = { "charge" };
     struct pawl_claim_options options = PAWL_CLAIM_OPTIONS_INIT;
     struct answer answer = { 0, PAWL_OK };
@@ -132,9 +126,8 @@ static void a_claim_reads_its_jobs_at_once_and_their_runs_at_once(void **state)
     assert_string_equal(jobs[9].id, "b-job-5");
 }
 
-static void an_event_that_is_sent_again_is_found_by_its_id(void **state)
+TEST_OF(world, an_event_that_is_sent_again_is_found_by_its_id)
 {
-    struct world *world = *state;
     struct pawl_send_event_options options = PAWL_SEND_EVENT_OPTIONS_INIT;
     options.type = "paid";
     world_create(world, "a");
@@ -174,9 +167,8 @@ static void pause_it(void *user, pawl_status status)
     pawl_job_heartbeat_async(chain->world->engine, "1.1.1.nobody", 0, NULL, &chain->error, take_answer, &chain->beat);
 }
 
-static void a_call_may_be_made_from_the_answer_to_another(void **state)
+TEST_OF(world, a_call_may_be_made_from_the_answer_to_another)
 {
-    struct world *world = *state;
     struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
     struct pawl_instance made;
     struct chain chain = { .world = world };
@@ -211,9 +203,8 @@ static void await_late(struct late_answer *answer)
     }
 }
 
-static void an_answer_that_has_to_be_read_comes_from_the_thread_for_it(void **state)
+TEST_OF(world, an_answer_that_has_to_be_read_comes_from_the_thread_for_it)
 {
-    struct world *world = *state;
     struct pawl_create_options options = { sizeof options, "a", "[1]", true };
     struct late_answer answer = { 0 };
     struct pawl_instance made;
@@ -238,9 +229,8 @@ static void drop_unit(struct pw_unit *unit, void *user)
 }
 
 /* What is submitted and not led waits, as it does behind a store that does not answer. */
-static void a_call_that_does_not_wait_is_told_when_too_much_waits_already(void **state)
+TEST_OF(world, a_call_that_does_not_wait_is_told_when_too_much_waits_already)
 {
-    struct world *world = *state;
     struct pawl_create_options options = { sizeof options, "a", "[1]", false };
     struct answer answer = { 0, PAWL_OK };
     struct pawl_instance made;
@@ -265,18 +255,4 @@ static void a_call_that_does_not_wait_is_told_when_too_much_waits_already(void *
     assert_int_equal(answer.count, 2);
     assert_int_equal(answer.status, PAWL_OK);
     free(units);
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(a_page_of_a_history_reads_the_jobs_that_it_shows_at_once),
-        TEST(a_history_without_jobs_reads_none),
-        TEST(a_claim_reads_its_jobs_at_once_and_their_runs_at_once),
-        TEST(an_event_that_is_sent_again_is_found_by_its_id),
-        TEST(a_call_may_be_made_from_the_answer_to_another),
-        TEST(an_answer_that_has_to_be_read_comes_from_the_thread_for_it),
-        TEST(a_call_that_does_not_wait_is_told_when_too_much_waits_already),
-    };
-    return world_run("service reads", tests, LENGTH(tests));
 }

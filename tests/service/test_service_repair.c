@@ -1,9 +1,6 @@
 /* Taking a run up where it stopped: resumed after repair, retried after it failed, restarted from a step (contract F1, F2). */
 #include "kit/service_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/limits.h"
 
 static pawl_status retry_it(struct world *world, const char *id)
@@ -63,9 +60,8 @@ static const struct pawl_step_record *find_step(const struct pawl_history *histo
 
 /* ---- Waiting for repair -------------------------------------------------------------------------------------------- */
 
-static void a_run_that_waits_for_repair_says_so(void **state)
+TEST_OF(world, a_run_that_waits_for_repair_says_so)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_park(world, "a", PW_TASK_PAUSED, PW_TASK_REPAIR, 0);
 
@@ -77,9 +73,8 @@ static void a_run_that_waits_for_repair_says_so(void **state)
     assert_int_equal(world_get(world, "a").phase, PAWL_PHASE_WAITING_FOR_REPAIR);
 }
 
-static void a_resume_after_repair_puts_failed_work_back_and_nothing_else(void **state)
+TEST_OF(world, a_resume_after_repair_puts_failed_work_back_and_nothing_else)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_record(world, "a", completed(1, "reserve"));
     world_record(world, "a", failed(2, "charge", PAWL_STEP_DO, "CardDeclined"));
@@ -118,9 +113,8 @@ static void a_resume_after_repair_puts_failed_work_back_and_nothing_else(void **
     assert_int_equal(world_claim(world).kind, PW_TASK_RESUME);
 }
 
-static void a_resume_of_an_ordinary_pause_tries_nothing_again(void **state)
+TEST_OF(world, a_resume_of_an_ordinary_pause_tries_nothing_again)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_record(world, "a", failed(1, "charge", PAWL_STEP_DO, "CardDeclined"));
     assert_int_equal(pawl_pause(world->engine, "order", "a", &world->error), PAWL_OK);
@@ -132,9 +126,8 @@ static void a_resume_of_an_ordinary_pause_tries_nothing_again(void **state)
     assert_int_equal(history.log_count, 0);
 }
 
-static void failed_steps_are_found_however_many_there_are(void **state)
+TEST_OF(world, failed_steps_are_found_however_many_there_are)
 {
-    struct world *world = *state;
     enum { STEPS = PW_PAGE_SIZE_MAX + 3 };
     char names[STEPS][16];
     world_create(world, "a");
@@ -153,9 +146,8 @@ static void failed_steps_are_found_however_many_there_are(void **state)
 
 /* ---- Retry ----------------------------------------------------------------------------------------------------------- */
 
-static void a_retry_keeps_what_had_finished_but_for_the_step_that_failed_last(void **state)
+TEST_OF(world, a_retry_keeps_what_had_finished_but_for_the_step_that_failed_last)
 {
-    struct world *world = *state;
     struct pw_step_row early = failed(3, "handled", PAWL_STEP_DO, "Handled");
     struct pw_step_row late = failed(2, "charge", PAWL_STEP_DO, "CardDeclined"); /* begun before, tried for longer */
     late.updated_at_ms = WORLD_START_MS + 2;
@@ -185,9 +177,8 @@ static void a_retry_keeps_what_had_finished_but_for_the_step_that_failed_last(vo
     assert_int_equal(world->woken, 1);
 }
 
-static void a_run_that_failed_by_itself_keeps_all_its_steps(void **state)
+TEST_OF(world, a_run_that_failed_by_itself_keeps_all_its_steps)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_record(world, "a", completed(1, "reserve"));
     world_record(world, "a", completed(2, "charge"));
@@ -198,9 +189,8 @@ static void a_run_that_failed_by_itself_keeps_all_its_steps(void **state)
     assert_int_equal(world_history(world, "a", 2).step_count, 2);
 }
 
-static void only_what_is_errored_and_was_not_undone_is_retried(void **state)
+TEST_OF(world, only_what_is_errored_and_was_not_undone_is_retried)
 {
-    struct world *world = *state;
     world_create(world, "a");
     assert_refused(world, retry_it(world, "a"), PAWL_NOT_REPAIRABLE, "\"a\"", "active", NULL);
     world_finish(world, "a", PW_OUTCOME_COMPLETE);
@@ -218,9 +208,8 @@ static void only_what_is_errored_and_was_not_undone_is_retried(void **state)
     assert_refused(world, retry_it(world, "nobody"), PAWL_INSTANCE_NOT_FOUND, NULL);
 }
 
-static void a_retried_run_is_handed_to_a_local_runner_that_has_room(void **state)
+TEST_OF(world, a_retried_run_is_handed_to_a_local_runner_that_has_room)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_finish(world, "a", PW_OUTCOME_ERRORED);
     world_start_local(world, 1);
@@ -234,9 +223,8 @@ static void a_retried_run_is_handed_to_a_local_runner_that_has_room(void **state
 
 /* ---- Restart from a step ---------------------------------------------------------------------------------------------- */
 
-static void a_restart_from_a_step_keeps_what_was_recorded_before_it(void **state)
+TEST_OF(world, a_restart_from_a_step_keeps_what_was_recorded_before_it)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_record(world, "a", completed(1, "reserve"));
     world_record(world, "a", completed(2, "charge"));
@@ -252,9 +240,8 @@ static void a_restart_from_a_step_keeps_what_was_recorded_before_it(void **state
     assert_int_equal(world_get(world, "a").phase, PAWL_PHASE_QUEUED);
 }
 
-static void a_run_that_goes_on_can_be_restarted_from_a_step_too(void **state)
+TEST_OF(world, a_run_that_goes_on_can_be_restarted_from_a_step_too)
 {
-    struct world *world = *state;
     world_create(world, "a");
     struct pw_claim claim = world_claim(world);
     world_record(world, "a", completed(1, "reserve"));
@@ -269,18 +256,16 @@ static void a_run_that_goes_on_can_be_restarted_from_a_step_too(void **state)
     assert_int_equal(world_row_of(world, "other", "child").task.demand, PW_DEMAND_TERMINATE);
 }
 
-static void what_is_being_undone_is_not_kept(void **state) /* its compensation may be under way, and not recorded yet */
+TEST_OF(world, what_is_being_undone_is_not_kept) /* its compensation may be under way, and not recorded yet */
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_record(world, "a", completed(1, "reserve"));
     assert_int_equal(pawl_interrupt(world->engine, "order", "a", &world->error), PAWL_OK);
     assert_refused(world, restart_from(world, "a", "reserve"), PAWL_NOT_REPAIRABLE, "undone", NULL);
 }
 
-static void a_restart_from_a_step_that_is_not_there_is_refused(void **state)
+TEST_OF(world, a_restart_from_a_step_that_is_not_there_is_refused)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_record(world, "a", completed(1, "reserve"));
 
@@ -296,9 +281,8 @@ static void take_answer(void *user, pawl_status status)
     *(pawl_status *)user = status;
 }
 
-static void a_restart_from_a_step_works_without_waiting(void **state)
+TEST_OF(world, a_restart_from_a_step_works_without_waiting)
 {
-    struct world *world = *state;
     pawl_status status = PAWL_BUSY;
     world_create(world, "a");
     world_record(world, "a", completed(1, "reserve"));
@@ -310,26 +294,4 @@ static void a_restart_from_a_step_works_without_waiting(void **state)
     pawl_restart_from_async(world->engine, "order", "a", "reserve", &world->error, take_answer, &status);
     assert_int_equal(status, PAWL_OK);
     assert_int_equal(world_get(world, "a").run_number, 2);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, world_set_up, world_tear_down)
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(a_run_that_waits_for_repair_says_so),
-        TEST(a_resume_after_repair_puts_failed_work_back_and_nothing_else),
-        TEST(a_resume_of_an_ordinary_pause_tries_nothing_again),
-        TEST(failed_steps_are_found_however_many_there_are),
-        TEST(a_retry_keeps_what_had_finished_but_for_the_step_that_failed_last),
-        TEST(a_run_that_failed_by_itself_keeps_all_its_steps),
-        TEST(only_what_is_errored_and_was_not_undone_is_retried),
-        TEST(a_retried_run_is_handed_to_a_local_runner_that_has_room),
-        TEST(a_restart_from_a_step_keeps_what_was_recorded_before_it),
-        TEST(a_run_that_goes_on_can_be_restarted_from_a_step_too),
-        TEST(what_is_being_undone_is_not_kept),
-        TEST(a_restart_from_a_step_that_is_not_there_is_refused),
-        TEST(a_restart_from_a_step_works_without_waiting),
-    };
-    return world_run("repair", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,9 +1,6 @@
 /* The runs of an instance: how each ended is kept when a restart begins the next one (contract B5). */
 #include "kit/service_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static struct pawl_instance get_run(struct world *world, const char *id, int64_t run)
 {
     struct pawl_instance instance;
@@ -37,9 +34,8 @@ static void create_with_params(struct world *world, const char *id)
     assert_int_equal(pawl_create(world->engine, world->scope, "order", &options, &instance, &world->error), PAWL_OK);
 }
 
-static void an_earlier_run_answers_how_it_ended_and_the_params(void **state)
+TEST_OF(world, an_earlier_run_answers_how_it_ended_and_the_params)
 {
-    struct world *world = *state;
     create_with_params(world, "a");
     (void)world_claim(world);
     world->now_ms += 1000;
@@ -69,9 +65,8 @@ static void an_earlier_run_answers_how_it_ended_and_the_params(void **state)
     assert_int_equal(current.run_number, 2);
 }
 
-static void a_run_that_a_restart_cut_off_is_terminated_with_the_error_RESTARTED(void **state)
+TEST_OF(world, a_run_that_a_restart_cut_off_is_terminated_with_the_error_RESTARTED)
 {
-    struct world *world = *state;
     (void)world_create(world, "a");
     world_wait(world, "a", 1, PAWL_STEP_EVENT, "go", 0);
     restart(world, "a");
@@ -81,9 +76,8 @@ static void a_run_that_a_restart_cut_off_is_terminated_with_the_error_RESTARTED(
     assert_int_equal(run.completed_at_ms, run.replaced_at_ms);
 }
 
-static void a_run_that_the_instance_has_not_had_is_refused(void **state)
+TEST_OF(world, a_run_that_the_instance_has_not_had_is_refused)
 {
-    struct world *world = *state;
     struct pawl_instance instance;
     (void)world_create(world, "a");
     assert_refused(world, pawl_get_run(world->engine, world->scope, "order", "a", 2, &instance, &world->error),
@@ -94,9 +88,8 @@ static void a_run_that_the_instance_has_not_had_is_refused(void **state)
                    PAWL_INSTANCE_NOT_FOUND, "\"b\"", NULL);
 }
 
-static void runs_are_listed_in_both_orders_and_in_pages(void **state)
+TEST_OF(world, runs_are_listed_in_both_orders_and_in_pages)
 {
-    struct world *world = *state;
     create_with_params(world, "a");
     (void)world_create(world, "b");
     for (int i = 1; i < 5; i++)
@@ -124,9 +117,8 @@ static void runs_are_listed_in_both_orders_and_in_pages(void **state)
     assert_int_equal(list_runs(world, "b", 0, PAWL_NEWEST_FIRST, NULL).count, 1);
 }
 
-static void a_page_of_runs_ends_with_its_bytes(void **state)
+TEST_OF(world, a_page_of_runs_ends_with_its_bytes)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page page;
     (void)world_create(world, "a");
@@ -150,9 +142,8 @@ static void a_page_of_runs_ends_with_its_bytes(void **state)
     assert_int_equal(next, 0);
 }
 
-static void a_list_of_runs_takes_no_status_and_no_cursor_of_another_list(void **state)
+TEST_OF(world, a_list_of_runs_takes_no_status_and_no_cursor_of_another_list)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page page;
     (void)world_create(world, "a");
@@ -168,9 +159,8 @@ static void a_list_of_runs_takes_no_status_and_no_cursor_of_another_list(void **
 }
 
 /* As with a run that was replaced before the database had schema version 5. */
-static void a_run_without_a_row_is_unrecorded_and_its_history_stays(void **state)
+TEST_OF(world, a_run_without_a_row_is_unrecorded_and_its_history_stays)
 {
-    struct world *world = *state;
     if (world->place.store == STORE_IN_MEMORY)
         skip(); /* nobody else gets at its rows */
     create_with_params(world, "a");
@@ -193,18 +183,4 @@ static void a_run_without_a_row_is_unrecorded_and_its_history_stays(void **state
     assert_false(page.instances[1].is_unrecorded);
     assert_string_equal(page.instances[1].error_name, "RESTARTED");
     assert_false(page.instances[2].is_unrecorded);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, world_set_up, world_tear_down)
-
-int main(void)
-{
-    struct CMUnitTest tests[] = { TEST(an_earlier_run_answers_how_it_ended_and_the_params),
-                                  TEST(a_run_that_a_restart_cut_off_is_terminated_with_the_error_RESTARTED),
-                                  TEST(a_run_that_the_instance_has_not_had_is_refused),
-                                  TEST(runs_are_listed_in_both_orders_and_in_pages),
-                                  TEST(a_page_of_runs_ends_with_its_bytes),
-                                  TEST(a_list_of_runs_takes_no_status_and_no_cursor_of_another_list),
-                                  TEST(a_run_without_a_row_is_unrecorded_and_its_history_stays) };
-    return world_run("runs", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,9 +1,6 @@
 /* The version of a workflow's code: recorded with each run where it begins, shown, and listed by. */
 #include "kit/service_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "pawl/workflow.h"
 
 static const char *const long_version = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._";
@@ -45,18 +42,14 @@ static const char *listed(struct world *world, const char *version, enum pawl_or
 
 /* ---- Registering ------------------------------------------------------------------------------------------------------ */
 
-static pawl_status run_nothing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_nothing)
 {
-    (void)run;
-    (void)params;
-    (void)out_result;
     return PAWL_OK;
 }
 
-static void a_version_has_1_to_64_letters_digits_dots_dashes_and_underscores(void **state)
+TEST_OF(world, a_version_has_1_to_64_letters_digits_dots_dashes_and_underscores)
 {
     static const char *const wrong[] = { "", "1 0", "v\"1", "a/b", "\xc3\xa9", "1.0\n" };
-    struct world *world = *state;
     char longer[66];
     struct pawl_definition definition = { .struct_size = sizeof definition, .name = "bad" };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -78,9 +71,8 @@ static void a_version_has_1_to_64_letters_digits_dots_dashes_and_underscores(voi
     assert_null(info.version);
 }
 
-static void a_function_has_no_version(void **state)
+TEST_OF(world, a_function_has_no_version)
 {
-    struct world *world = *state;
     const struct pawl_definition function = {
         .struct_size = sizeof function, .name = "charge", .is_function = true, .version = "1"
     };
@@ -88,9 +80,8 @@ static void a_function_has_no_version(void **state)
                    "function \"charge\" cannot have a version", NULL);
 }
 
-static void a_workflow_in_C_gives_its_version(void **state)
+TEST_OF(world, a_workflow_in_C_gives_its_version)
 {
-    struct world *world = *state;
     const struct pawl_workflow workflow = { .name = "authored", .run = run_nothing, .version = "1.4" };
     const struct pawl_workflow wrong = { .name = "wrong", .run = run_nothing, .version = "1,4" };
     struct pawl_instance instance;
@@ -102,9 +93,8 @@ static void a_workflow_in_C_gives_its_version(void **state)
 
 /* ---- Recording -------------------------------------------------------------------------------------------------------- */
 
-static void every_way_to_begin_a_run_records_the_version(void **state)
+TEST_OF(world, every_way_to_begin_a_run_records_the_version)
 {
-    struct world *world = *state;
     const struct pawl_batch_item items[] = { { .id = "b" }, { .id = "c" } };
     struct pawl_instance instance, *instances;
     size_t count;
@@ -128,9 +118,8 @@ static void every_way_to_begin_a_run_records_the_version(void **state)
     assert_null(world_row_of(world, "@charge", "job").terms.version.data);
 }
 
-static void a_restart_records_the_version_that_is_registered_then(void **state)
+TEST_OF(world, a_restart_records_the_version_that_is_registered_then)
 {
-    struct world *world = *state;
     struct pawl_instance instance;
     deploy(world, "1.0");
     (void)world_create(world, "a");
@@ -156,9 +145,8 @@ static void a_restart_records_the_version_that_is_registered_then(void **state)
     assert_version(&page.instances[2], "1.0");
 }
 
-static void an_existing_instance_answers_its_own_version(void **state)
+TEST_OF(world, an_existing_instance_answers_its_own_version)
 {
-    struct world *world = *state;
     struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
     struct pawl_instance instance;
     deploy(world, "1.0");
@@ -172,9 +160,8 @@ static void an_existing_instance_answers_its_own_version(void **state)
 
 /* ---- Listing ---------------------------------------------------------------------------------------------------------- */
 
-static void instances_are_listed_by_the_version_of_their_newest_run(void **state)
+TEST_OF(world, instances_are_listed_by_the_version_of_their_newest_run)
 {
-    struct world *world = *state;
     (void)world_create(world, "old");
     deploy(world, "1.0");
     (void)world_create(world, "a");
@@ -194,9 +181,8 @@ static void instances_are_listed_by_the_version_of_their_newest_run(void **state
     assert_string_equal(listed(world, "1.1", PAWL_OLDEST_FIRST), "a c ");
 }
 
-static void a_list_by_version_has_pages_whose_cursor_is_of_that_version(void **state)
+TEST_OF(world, a_list_by_version_has_pages_whose_cursor_is_of_that_version)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page page;
     deploy(world, "1.0");
@@ -218,9 +204,8 @@ static void a_list_by_version_has_pages_whose_cursor_is_of_that_version(void **s
     assert_refused(world, try_list(world, &options, &page), PAWL_INVALID_CURSOR, NULL);
 }
 
-static void what_a_list_cannot_combine_is_said(void **state)
+TEST_OF(world, what_a_list_cannot_combine_is_said)
 {
-    struct world *world = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page page;
     (void)world_create(world, "a");
@@ -234,20 +219,4 @@ static void what_a_list_cannot_combine_is_said(void **state)
     options.has_status = true;
     assert_refused(world, try_list(world, &options, &page), PAWL_INVALID, "by status or by version, not by both",
                    "order, page size and cursor", NULL);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, world_set_up, world_tear_down)
-
-int main(void)
-{
-    struct CMUnitTest tests[] = { TEST(a_version_has_1_to_64_letters_digits_dots_dashes_and_underscores),
-                                  TEST(a_function_has_no_version),
-                                  TEST(a_workflow_in_C_gives_its_version),
-                                  TEST(every_way_to_begin_a_run_records_the_version),
-                                  TEST(a_restart_records_the_version_that_is_registered_then),
-                                  TEST(an_existing_instance_answers_its_own_version),
-                                  TEST(instances_are_listed_by_the_version_of_their_newest_run),
-                                  TEST(a_list_by_version_has_pages_whose_cursor_is_of_that_version),
-                                  TEST(what_a_list_cannot_combine_is_said) };
-    return world_run("versions", tests, sizeof tests / sizeof tests[0]);
 }

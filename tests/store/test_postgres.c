@@ -11,35 +11,12 @@
 
 static const struct pw_text order = { "order", 5 };
 
-static void close_store(struct fixture *fixture)
-{
-    fixture->store->ops->close(fixture->store);
-    fixture->store = NULL;
-}
-
 /* The fixture's database by another URL: with options behind it. */
 static void open_with(struct fixture *fixture, const char *options)
 {
     close_store(fixture);
     (void)snprintf(fixture->url, sizeof fixture->url, "%.180s&%s", fixture->place.url, options);
     fixture->store = fixture_open_store(fixture);
-}
-
-static pawl_status try_open(struct fixture *fixture, const char *url)
-{
-    struct pw_store *store = NULL;
-    struct pawl_clock clock = { .now_ms = fixture_now, .user = fixture };
-    fixture->error.text[0] = '\0';
-    pawl_status status = pw_store_open(url, clock, &store, &fixture->error);
-    if (status == PAWL_OK)
-        store->ops->close(store);
-    return status;
-}
-
-static void assert_says(const struct fixture *fixture, const char *part)
-{
-    if (strstr(fixture->error.text, part) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", fixture->error.text, part);
 }
 
 static void ignore_notice(void *unused, const char *notice)
@@ -75,7 +52,7 @@ static pawl_status apply_step(struct fixture *fixture, struct pw_fence at, int64
 
 /* ---- URLs and schemas -------------------------------------------------------------------------------------------- */
 
-static void a_url_that_is_not_understood_is_refused_by_name(void **state)
+TEST_IN(on_postgres, fixture, a_url_that_is_not_understood_is_refused_by_name)
 {
     static const struct {
         const char *url, *part;
@@ -90,16 +67,14 @@ static void a_url_that_is_not_understood_is_refused_by_name(void **state)
         { "postgres://h/d?no_such_option=1", "no_such_option" },
         { "postgres://[::1/d", "IPv6" },
     };
-    struct fixture *fixture = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(try_open(fixture, cases[i].url), PAWL_INVALID);
         assert_says(fixture, cases[i].part);
     }
 }
 
-static void options_of_the_url_are_taken_and_the_rest_is_libpqs(void **state)
+TEST_IN(on_postgres, fixture, options_of_the_url_are_taken_and_the_rest_is_libpqs)
 {
-    struct fixture *fixture = *state;
     open_with(fixture, "pawl_pool=3&application_name=shop&pawl_busy_ms=77&pawl_lanes=2");
     const struct pw_postgres_url *url = &((struct pw_postgres *)fixture->store)->url;
     assert_int_equal(url->pool_max, 3);
@@ -109,16 +84,14 @@ static void options_of_the_url_are_taken_and_the_rest_is_libpqs(void **state)
     assert_true(query_number(fixture, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'shop'") > 0);
 }
 
-static void a_password_is_in_no_error(void **state)
+TEST_IN(on_postgres, fixture, a_password_is_in_no_error)
 {
-    struct fixture *fixture = *state;
     assert_int_equal(try_open(fixture, "postgres://me:sesame@/d?host=/nowhere&pawl_busy_ms=1"), PAWL_STORE_UNAVAILABLE);
     assert_null(strstr(fixture->error.text, "sesame"));
 }
 
-static void a_schema_of_its_own_keeps_two_stores_apart(void **state)
+TEST_IN(on_postgres, fixture, a_schema_of_its_own_keeps_two_stores_apart)
 {
-    struct fixture *fixture = *state;
     (void)create_instance(fixture, "order", "public");
     open_with(fixture, "pawl_schema=one");
     (void)create_instance(fixture, "order", "public");
@@ -132,41 +105,8 @@ static void a_schema_of_its_own_keeps_two_stores_apart(void **state)
     run_raw_sql(fixture, "DROP SCHEMA one CASCADE; DROP SCHEMA \"Two-2\" CASCADE");
 }
 
-static void a_newer_schema_is_refused_with_both_numbers(void **state)
+TEST_IN(on_postgres, fixture, an_encoding_that_cannot_hold_every_text_is_refused)
 {
-    struct fixture *fixture = *state;
-    run_raw_sql(fixture, "UPDATE workflow_schema SET version = 77");
-    assert_int_equal(try_open(fixture, fixture->url), PAWL_STORE_TOO_NEW);
-    assert_says(fixture, "77");
-    assert_says(fixture, "up to 9");
-    run_raw_sql(fixture, "UPDATE workflow_schema SET version = 9");
-    assert_int_equal(try_open(fixture, fixture->url), PAWL_OK);
-}
-
-static void somebody_elses_table_of_our_name_is_refused_and_left_alone(void **state)
-{
-    static const char *const foreign[] = {
-        "CREATE TABLE workflow_instance (theirs int); INSERT INTO workflow_instance VALUES (7)",
-        "CREATE TABLE workflow_schema (theirs int)",
-        "CREATE TABLE workflow_schema (version bigint)",
-        "CREATE VIEW workflow_steps AS SELECT 1 AS theirs",
-        "CREATE FUNCTION workflow_guard() RETURNS int LANGUAGE sql AS 'SELECT 1'",
-    };
-    struct fixture *fixture = *state;
-    close_store(fixture);
-    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0]; i++) {
-        store_place_empty(&fixture->place, true);
-        run_raw_sql(fixture, foreign[i]);
-        assert_int_equal(try_open(fixture, fixture->url), PAWL_STORE_CORRUPT);
-        assert_says(fixture, "pawl_schema");
-        run_raw_sql(fixture, "CREATE TABLE workflow_task (free int)");
-    }
-    store_place_empty(&fixture->place, true);
-}
-
-static void an_encoding_that_cannot_hold_every_text_is_refused(void **state)
-{
-    struct fixture *fixture = *state;
     char url[256];
     PGconn *db = connect_raw(fixture);
     execute(db, "DROP DATABASE IF EXISTS pawl_latin");
@@ -181,9 +121,8 @@ static void an_encoding_that_cannot_hold_every_text_is_refused(void **state)
 
 /* ---- Servers that are not there, or not to be written --------------------------------------------------------------- */
 
-static void a_server_that_is_not_there_is_told_within_bounds(void **state)
+TEST_IN(on_postgres, fixture, a_server_that_is_not_there_is_told_within_bounds)
 {
-    struct fixture *fixture = *state;
     int64_t begun_ms = pw_system_monotonic_ms();
     assert_int_equal(try_open(fixture, "postgres://pawl@/shop?host=/nowhere&pawl_busy_ms=300"), PAWL_STORE_UNAVAILABLE);
     assert_says(fixture, "shop");
@@ -192,9 +131,8 @@ static void a_server_that_is_not_there_is_told_within_bounds(void **state)
     assert_true(pw_system_monotonic_ms() - begun_ms < 5000);
 }
 
-static void a_database_that_is_not_there_is_told_at_once(void **state)
+TEST_IN(on_postgres, fixture, a_database_that_is_not_there_is_told_at_once)
 {
-    struct fixture *fixture = *state;
     char url[256];
     int64_t begun_ms = pw_system_monotonic_ms();
     (void)snprintf(url, sizeof url, "postgres://pawl@/none_such?host=%s", postgres_server_socket());
@@ -203,9 +141,8 @@ static void a_database_that_is_not_there_is_told_at_once(void **state)
     assert_true(pw_system_monotonic_ms() - begun_ms < 5000);
 }
 
-static void what_may_not_be_written_is_told_as_read_only(void **state)
+TEST_IN(on_postgres, fixture, what_may_not_be_written_is_told_as_read_only)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     open_with(fixture, "options=-c%20default_transaction_read_only%3Don");
     assert_int_equal(apply_step(fixture, at, 1), PAWL_STORE_READ_ONLY);
@@ -214,9 +151,8 @@ static void what_may_not_be_written_is_told_as_read_only(void **state)
     assert_int_equal(step_count(fixture, at), 0);
 }
 
-static void serializable_by_default_is_fine(void **state)
+TEST_IN(on_postgres, fixture, serializable_by_default_is_fine)
 {
-    struct fixture *fixture = *state;
     open_with(fixture, "options=-c%20default_transaction_isolation%3Dserializable");
     struct pw_fence at = create_held(fixture, "order", "a");
     assert_int_equal(apply_step(fixture, at, 1), PAWL_OK);
@@ -229,9 +165,8 @@ static void end_all_sessions(struct fixture *fixture)
                          " WHERE datname = current_database() AND pid <> pg_backend_pid()");
 }
 
-static void sessions_that_the_server_ends_are_opened_again(void **state) /* C8 */
+TEST_IN(on_postgres, fixture, sessions_that_the_server_ends_are_opened_again) /* C8 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     for (int64_t round = 1; round <= 3; round++) {
         end_all_sessions(fixture);
@@ -293,24 +228,23 @@ static void apply_cut(struct fixture *fixture, struct cut *cut, enum proxy_cut w
     assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_instance"), 3);
 }
 
-static void a_commit_that_did_not_arrive_is_made_again(void **state) /* S3, C8 */
+TEST_IN(on_postgres, fixture, a_commit_that_did_not_arrive_is_made_again) /* S3, C8 */
 {
     struct cut cut;
-    begin_cut(*state, &cut);
-    apply_cut(*state, &cut, CUT_BEFORE_COMMIT);
+    begin_cut(fixture, &cut);
+    apply_cut(fixture, &cut, CUT_BEFORE_COMMIT);
 }
 
-static void a_commit_whose_answer_was_lost_is_known_by_its_receipt(void **state) /* S3, C8 */
+TEST_IN(on_postgres, fixture, a_commit_whose_answer_was_lost_is_known_by_its_receipt) /* S3, C8 */
 {
     struct cut cut;
-    begin_cut(*state, &cut);
-    apply_cut(*state, &cut, CUT_AFTER_COMMIT);
+    begin_cut(fixture, &cut);
+    apply_cut(fixture, &cut, CUT_AFTER_COMMIT);
 }
 
 /* What was claimed is not known, and the lease sees to it: but nothing may be told as undone. */
-static void what_a_claim_took_is_known_when_the_commits_answer_was_lost(void **state) /* S3 */
+TEST_IN(on_postgres, fixture, what_a_claim_took_is_known_when_the_commits_answer_was_lost) /* S3 */
 {
-    struct fixture *fixture = *state;
     struct cut cut;
     begin_cut(fixture, &cut);
     struct pw_op_claim *op = &add(fixture_unit(fixture), PW_OP_CLAIM)->as.claim;
@@ -323,9 +257,8 @@ static void what_a_claim_took_is_known_when_the_commits_answer_was_lost(void **s
 }
 
 /* The server ends the session in the middle of the COMMIT, once. */
-static void a_session_that_ends_while_it_commits_is_followed_by_another(void **state) /* S3, C8 */
+TEST_IN(on_postgres, fixture, a_session_that_ends_while_it_commits_is_followed_by_another) /* S3, C8 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     run_raw_sql(fixture, "CREATE SEQUENCE shots; CREATE FUNCTION shoot() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
                          "  IF nextval('shots') = 1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;"
@@ -340,9 +273,8 @@ static void a_session_that_ends_while_it_commits_is_followed_by_another(void **s
     assert_int_equal(step_count(fixture, at), 1);
 }
 
-static void serialization_failures_are_tried_again(void **state) /* C8 */
+TEST_IN(on_postgres, fixture, serialization_failures_are_tried_again) /* C8 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     run_raw_sql(fixture, "CREATE SEQUENCE shots; CREATE FUNCTION collide() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
                          "  IF nextval('shots') <= 3 THEN RAISE serialization_failure; END IF; RETURN NULL; END $$;"
@@ -356,9 +288,8 @@ static void serialization_failures_are_tried_again(void **state) /* C8 */
 
 /* ---- Others in the way ---------------------------------------------------------------------------------------------------- */
 
-static void a_row_that_stays_locked_is_waited_for_and_then_told(void **state)
+TEST_IN(on_postgres, fixture, a_row_that_stays_locked_is_waited_for_and_then_told)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     open_with(fixture, "pawl_busy_ms=150");
     PGconn *other = connect_raw(fixture);
@@ -433,9 +364,8 @@ static void *create_the_same(void *user)
     return NULL;
 }
 
-static void of_many_who_create_the_same_one_does(void **state) /* B3 */
+TEST_IN(on_postgres, fixture, of_many_who_create_the_same_one_does) /* B3 */
 {
-    struct fixture *fixture = *state;
     struct crowd crowd[CROWD];
     int64_t done = 0;
     run_crowd(fixture, crowd, NULL, 0, create_the_same);
@@ -462,9 +392,8 @@ static void *send_events(void *user)
     return NULL;
 }
 
-static void transactions_at_once_lose_nothing_and_do_not_block_each_other(void **state)
+TEST_IN(on_postgres, fixture, transactions_at_once_lose_nothing_and_do_not_block_each_other)
 {
-    struct fixture *fixture = *state;
     struct crowd crowd[CROWD];
     struct pw_fence at[5];
     for (int i = 0; i < 5; i++) {
@@ -496,9 +425,8 @@ static void *claim_some(void *user)
     return NULL;
 }
 
-static void of_many_who_claim_each_task_goes_to_one(void **state) /* C1 */
+TEST_IN(on_postgres, fixture, of_many_who_claim_each_task_goes_to_one) /* C1 */
 {
-    struct fixture *fixture = *state;
     struct crowd crowd[CROWD];
     int64_t got = 0;
     run_raw_sql(fixture, "INSERT INTO workflow_instance (key, run, created_at, updated_at, workflow, id)"
@@ -531,9 +459,8 @@ static void *update_crosswise(void *user)
     return NULL;
 }
 
-static void deadlocks_of_the_users_making_are_tried_again(void **state) /* C8 */
+TEST_IN(on_postgres, fixture, deadlocks_of_the_users_making_are_tried_again) /* C8 */
 {
-    struct fixture *fixture = *state;
     struct crowd crowd[CROWD];
     run_raw_sql(fixture, "CREATE TABLE account (id int PRIMARY KEY, n int); INSERT INTO account VALUES (1, 0), (2, 0)");
     open_with(fixture, "pawl_busy_ms=60000&options=-c%20deadlock_timeout%3D20ms");
@@ -551,9 +478,8 @@ static int64_t reap(struct fixture *fixture)
     return op->reaped;
 }
 
-static void the_leases_of_a_runner_that_is_not_heard_of_end_after_ten_seconds(void **state)
+TEST_IN(on_postgres, fixture, the_leases_of_a_runner_that_is_not_heard_of_end_after_ten_seconds)
 {
-    struct fixture *fixture = *state;
     const struct pw_store_ops *ops = fixture->store->ops;
     struct pw_store *other = fixture_open_store(fixture);
     assert_int_equal(ops->announce(other, 5, &fixture->error), PAWL_OK);
@@ -579,9 +505,8 @@ static void the_leases_of_a_runner_that_is_not_heard_of_end_after_ten_seconds(vo
     other->ops->close(other);
 }
 
-static void claims_and_renewals_are_heartbeats_where_a_test_makes_time(void **state)
+TEST_IN(on_postgres, fixture, claims_and_renewals_are_heartbeats_where_a_test_makes_time)
 {
-    struct fixture *fixture = *state;
     struct pw_store *other = fixture_open_store(fixture);
     assert_int_equal(other->ops->announce(other, FIXTURE_OWNER, &fixture->error), PAWL_OK);
     struct pw_op_create *create = add_create(fixture_unit(fixture), "order", "a");
@@ -599,9 +524,8 @@ static void claims_and_renewals_are_heartbeats_where_a_test_makes_time(void **st
     other->ops->close(other);
 }
 
-static void runners_that_are_gone_for_long_are_forgotten(void **state)
+TEST_IN(on_postgres, fixture, runners_that_are_gone_for_long_are_forgotten)
 {
-    struct fixture *fixture = *state;
     const struct pw_store_ops *ops = fixture->store->ops;
     assert_int_equal(ops->announce(fixture->store, 5, &fixture->error), PAWL_OK);
     ops->withdraw(fixture->store, 5);
@@ -632,9 +556,8 @@ static bool reaches(atomic_int *count, int wanted)
     return atomic_load(count) >= wanted;
 }
 
-static void what_another_store_makes_due_is_heard_of(void **state)
+TEST_IN(on_postgres, fixture, what_another_store_makes_due_is_heard_of)
 {
-    struct fixture *fixture = *state;
     struct pw_store *listening = open_in_real_time(fixture);
     atomic_int heard;
     atomic_init(&heard, 0);
@@ -661,9 +584,8 @@ static void what_another_store_makes_due_is_heard_of(void **state)
     listening->ops->close(listening);
 }
 
-static void a_listener_whose_session_ends_listens_again(void **state) /* C8 */
+TEST_IN(on_postgres, fixture, a_listener_whose_session_ends_listens_again) /* C8 */
 {
-    struct fixture *fixture = *state;
     struct pw_store *listening = open_in_real_time(fixture);
     atomic_int heard;
     atomic_init(&heard, 0);
@@ -679,9 +601,8 @@ static void a_listener_whose_session_ends_listens_again(void **state) /* C8 */
     listening->ops->close(listening);
 }
 
-static void a_runners_heart_beats_by_itself(void **state)
+TEST_IN(on_postgres, fixture, a_runners_heart_beats_by_itself)
 {
-    struct fixture *fixture = *state;
     struct pw_store *store = open_in_real_time(fixture);
     assert_int_equal(store->ops->announce(store, 5, &fixture->error), PAWL_OK);
     run_raw_sql(fixture, "UPDATE workflow_runner SET heartbeat_at = 1");
@@ -696,9 +617,8 @@ static void a_runners_heart_beats_by_itself(void **state)
 
 /* ---- Time --------------------------------------------------------------------------------------------------------------------- */
 
-static void the_time_is_the_databases(void **state) /* C5 */
+TEST_IN(on_postgres, fixture, the_time_is_the_databases) /* C5 */
 {
-    struct fixture *fixture = *state;
     struct pw_store *store = open_in_real_time(fixture);
     int64_t before_ms = query_number(fixture, "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint");
     int64_t now_ms = store->ops->now_ms(store);
@@ -707,10 +627,9 @@ static void the_time_is_the_databases(void **state) /* C5 */
     store->ops->close(store);
 }
 
-static void a_clock_is_corrected_only_by_what_contradicts_it(void **state)
+TEST_IN(on_postgres, fixture, a_clock_is_corrected_only_by_what_contradicts_it)
 {
     struct pw_pg_clock clock;
-    (void)state;
     assert_true(pw_pg_clock_init(&clock, (struct pawl_clock){ .now_ms = pw_system_now_ms, .user = NULL }));
     assert_false(pw_pg_clock_is_ours(&clock));
     pw_pg_clock_correct(&clock, 1000, 3000, 50002000); /* it was read between 1000 and 3000: at 2000 */
@@ -724,10 +643,9 @@ static void a_clock_is_corrected_only_by_what_contradicts_it(void **state)
     pw_pg_clock_clear(&clock);
 }
 
-static void a_small_step_back_is_waited_out_and_a_large_one_followed(void **state)
+TEST_IN(on_postgres, fixture, a_small_step_back_is_waited_out_and_a_large_one_followed)
 {
     struct pw_pg_clock clock;
-    (void)state;
     assert_true(pw_pg_clock_init(&clock, (struct pawl_clock){ .now_ms = NULL, .user = NULL }));
     atomic_store(&clock.offset_us, INT64_C(1000000000));
     int64_t first_ms = pw_pg_clock_now_ms(&clock);
@@ -741,10 +659,9 @@ static void a_small_step_back_is_waited_out_and_a_large_one_followed(void **stat
 /* ---- Size ---------------------------------------------------------------------------------------------------------------------- */
 
 /* More than one statement carries. */
-static void a_batch_that_is_too_large_for_one_statement_is_sent_in_several(void **state)
+TEST_IN(on_postgres, fixture, a_batch_that_is_too_large_for_one_statement_is_sent_in_several)
 {
     enum { STEPS = 24, SIZE = 900000 };
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     char *result = malloc(SIZE);
     assert_non_null(result);
@@ -757,44 +674,3 @@ static void a_batch_that_is_too_large_for_one_statement_is_sent_in_several(void 
     assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_step WHERE length(result) = 900000"), STEPS);
     free(result);
 }
-
-/* clang-format off */
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_POSTGRES(a_url_that_is_not_understood_is_refused_by_name)
-        ON_POSTGRES(options_of_the_url_are_taken_and_the_rest_is_libpqs)
-        ON_POSTGRES(a_password_is_in_no_error)
-        ON_POSTGRES(a_schema_of_its_own_keeps_two_stores_apart)
-        ON_POSTGRES(a_newer_schema_is_refused_with_both_numbers)
-        ON_POSTGRES(somebody_elses_table_of_our_name_is_refused_and_left_alone)
-        ON_POSTGRES(an_encoding_that_cannot_hold_every_text_is_refused)
-        ON_POSTGRES(a_server_that_is_not_there_is_told_within_bounds)
-        ON_POSTGRES(a_database_that_is_not_there_is_told_at_once)
-        ON_POSTGRES(what_may_not_be_written_is_told_as_read_only)
-        ON_POSTGRES(serializable_by_default_is_fine)
-        ON_POSTGRES(sessions_that_the_server_ends_are_opened_again)
-        ON_POSTGRES(a_commit_that_did_not_arrive_is_made_again)
-        ON_POSTGRES(a_commit_whose_answer_was_lost_is_known_by_its_receipt)
-        ON_POSTGRES(what_a_claim_took_is_known_when_the_commits_answer_was_lost)
-        ON_POSTGRES(a_session_that_ends_while_it_commits_is_followed_by_another)
-        ON_POSTGRES(serialization_failures_are_tried_again)
-        ON_POSTGRES(a_row_that_stays_locked_is_waited_for_and_then_told)
-        ON_POSTGRES(of_many_who_create_the_same_one_does)
-        ON_POSTGRES(transactions_at_once_lose_nothing_and_do_not_block_each_other)
-        ON_POSTGRES(of_many_who_claim_each_task_goes_to_one)
-        ON_POSTGRES(deadlocks_of_the_users_making_are_tried_again)
-        ON_POSTGRES(the_leases_of_a_runner_that_is_not_heard_of_end_after_ten_seconds)
-        ON_POSTGRES(claims_and_renewals_are_heartbeats_where_a_test_makes_time)
-        ON_POSTGRES(runners_that_are_gone_for_long_are_forgotten)
-        ON_POSTGRES(what_another_store_makes_due_is_heard_of)
-        ON_POSTGRES(a_listener_whose_session_ends_listens_again)
-        ON_POSTGRES(a_runners_heart_beats_by_itself)
-        ON_POSTGRES(the_time_is_the_databases)
-        ON_POSTGRES(a_clock_is_corrected_only_by_what_contradicts_it)
-        ON_POSTGRES(a_small_step_back_is_waited_out_and_a_large_one_followed)
-        ON_POSTGRES(a_batch_that_is_too_large_for_one_statement_is_sent_in_several)
-    };
-    return cmocka_run_group_tests_name("PostgreSQL", tests, NULL, NULL);
-}
-/* clang-format on */

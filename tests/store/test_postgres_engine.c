@@ -34,20 +34,18 @@ static bool await_machines(void)
     return atomic_load(&count.machines) >= count.machines_wanted;
 }
 
-static pawl_status body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body)
 {
     struct machine *machine = pawl_step_user(step);
-    (void)out_result;
     if (!atomic_exchange(&machine->has_begun, true))
         atomic_fetch_add(&count.machines, 1);
     atomic_fetch_add(&count.bodies[pawl_value_int(input, "run", 0)][pawl_value_int(input, "step", 0)], 1);
     return await_machines() ? PAWL_OK : pawl_fail_for_good(step, "Alone", "no other machine has begun anything");
 }
 
-static pawl_status count_steps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(count_steps)
 {
     int64_t number = pawl_value_int(params, NULL, 0);
-    (void)out_result;
     for (int i = 0; i < STEPS; i++) {
         char name[16];
         pawl_value *input;
@@ -92,6 +90,8 @@ static int set_up(void **state)
     return 0;
 }
 
+static const struct test_setting setting = { set_up, NULL, 0 };
+
 /* False: the store was in trouble for longer than it waits. */
 static bool create(struct machine *machine, int number)
 {
@@ -129,11 +129,10 @@ static int bodies_of_all(void)
 
 /* ---- Word of work ---------------------------------------------------------------------------------------------------- */
 
-static void what_one_machine_creates_another_begins_at_once(void **state)
+TEST_WITH(setting, void *unused, what_one_machine_creates_another_begins_at_once)
 {
     struct machine client, worker;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
-    (void)state;
     options.poll_ms = 1000 * PATIENCE_MS;
     open_machine(&client, "");
     open_machine(&worker, "");
@@ -150,12 +149,11 @@ static void what_one_machine_creates_another_begins_at_once(void **state)
 /* ---- Together ---------------------------------------------------------------------------------------------------------- */
 
 /* None may hold all of them, and no body ends before every machine has begun one: whoever comes first waits for the last. */
-static void machines_share_the_runs_and_no_step_is_run_twice(void **state) /* C1, C6 */
+TEST_WITH(setting, void *unused, machines_share_the_runs_and_no_step_is_run_twice) /* C1, C6 */
 {
     struct machine machines[ENGINES];
     struct pawl_runner_stats stats[ENGINES];
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
-    (void)state;
     options.in_flight_max = RUNS / (ENGINES + 1);
     count.machines_wanted = ENGINES;
     for (int i = 0; i < ENGINES; i++)
@@ -177,10 +175,9 @@ static void machines_share_the_runs_and_no_step_is_run_twice(void **state) /* C1
 }
 
 /* And one that only those are in who wait for nobody. */
-static void the_committer_has_as_many_queues_as_the_url_says(void **state) /* C1, G1 */
+TEST_WITH(setting, void *unused, the_committer_has_as_many_queues_as_the_url_says) /* C1, G1 */
 {
     struct machine machine;
-    (void)state;
     open_machine(&machine, "&pawl_lanes=3");
     assert_int_equal(pw_commit_threads(machine.engine->commit), 3 + 1 + 1);
     struct pw_store *store = machine.engine->store;
@@ -231,12 +228,11 @@ static void *hang_up(void *unused)
     return NULL;
 }
 
-static void every_run_ends_while_the_server_hangs_up_on_everybody(void **state) /* C3, C8 */
+TEST_WITH(setting, void *unused, every_run_ends_while_the_server_hangs_up_on_everybody) /* C3, C8 */
 {
     struct machine machines[ENGINES];
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     pthread_t thread;
-    (void)state;
     options.lease_ms = 1000;
     for (int i = 0; i < ENGINES; i++) {
         open_machine(&machines[i], "");
@@ -259,15 +255,4 @@ static void every_run_ends_while_the_server_hangs_up_on_everybody(void **state) 
     assert_int_equal(store_place_number(&place, "SELECT count(*) FROM workflow_step WHERE status = 1"), RUNS * STEPS);
     assert_int_equal(store_place_number(&place, "SELECT count(*) FROM workflow_task"), 0);
     print_message("%d bodies for %d steps\n", bodies_of_all(), RUNS * STEPS);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(what_one_machine_creates_another_begins_at_once, set_up),
-        cmocka_unit_test_setup(machines_share_the_runs_and_no_step_is_run_twice, set_up),
-        cmocka_unit_test_setup(the_committer_has_as_many_queues_as_the_url_says, set_up),
-        cmocka_unit_test_setup(every_run_ends_while_the_server_hangs_up_on_everybody, set_up),
-    };
-    return cmocka_run_group_tests_name("engines on PostgreSQL", tests, NULL, NULL);
 }

@@ -23,35 +23,27 @@ struct machine {
     struct pawl_error error;
 };
 
-static pawl_status long_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(long_body)
 {
-    (void)input;
-    (void)out_result;
     return gate_pass(&gate) ? PAWL_OK : pawl_fail_for_good(step, "Alone", "nobody opened the gate");
 }
 
-static pawl_status run_long(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_long)
 {
-    (void)params;
-    (void)out_result;
     return pawl_do(run, "long", NULL, long_body, NULL, NULL);
 }
 
-static pawl_status slow_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(slow_body)
 {
-    (void)input;
-    (void)out_result;
     return pawl_step_sql(step, "SELECT pg_advisory_xact_lock_shared(77)", NULL);
 }
 
-static pawl_status run_slow(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_slow)
 {
-    (void)params;
-    (void)out_result;
     return pawl_do(run, "slow", NULL, slow_body, NULL, NULL);
 }
 
-static pawl_status run_caller(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_caller)
 {
     return pawl_call(run, "ask", "f", NULL, params, out_result);
 }
@@ -134,12 +126,30 @@ static PGconn *cut_off_while_claiming(void)
     return connect_and(sql);
 }
 
-static void a_process_that_is_cut_off_while_it_claims_costs_no_other_its_leases(void **state) /* C1 */
+static int set_up(void **state)
+{
+    (void)state;
+    atomic_store(&ending, false);
+    gate_init(&gate);
+    store_place_make(&place, STORE_IN_POSTGRES);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    gate_clear(&gate);
+    store_place_remove(&place);
+    return 0;
+}
+
+static const struct test_setting setting = { set_up, tear_down, 0 };
+
+TEST_WITH(setting, void *unused, a_process_that_is_cut_off_while_it_claims_costs_no_other_its_leases) /* C1 */
 {
     struct machine machine, other;
     struct pawl_runner_stats stats;
     const char *token = NULL;
-    (void)state;
     open_machine(&machine, 1);
     create(&machine, "long", "one");
     gate_await(&gate, 1);
@@ -180,14 +190,13 @@ static void *keep_job(void *user)
     return NULL;
 }
 
-static void a_job_whose_worker_says_in_time_that_it_lives_is_given_to_nobody_else(void **state) /* G1 */
+TEST_WITH(setting, void *unused, a_job_whose_worker_says_in_time_that_it_lives_is_given_to_nobody_else) /* G1 */
 {
     static const char *const ids[] = { "one", "two", "three", "four" }; /* in each lane at least one */
     struct machine machine, maker;                                      /* whose lanes are free */
     struct worker worker = { .status = PAWL_OK };
     pthread_t thread;
     const char *token = NULL;
-    (void)state;
     open_machine(&machine, 0);
     open_engine(&maker, 0);
     create(&machine, "caller", "one");
@@ -209,32 +218,4 @@ static void a_job_whose_worker_says_in_time_that_it_lives_is_given_to_nobody_els
     assert_true(atomic_load(&worker.longest_ms) < LEASE_MS);
     close_machine(&machine);
     close_machine(&maker);
-}
-
-static int set_up(void **state)
-{
-    (void)state;
-    atomic_store(&ending, false);
-    gate_init(&gate);
-    store_place_make(&place, STORE_IN_POSTGRES);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    gate_clear(&gate);
-    store_place_remove(&place);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_process_that_is_cut_off_while_it_claims_costs_no_other_its_leases, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_job_whose_worker_says_in_time_that_it_lives_is_given_to_nobody_else, set_up,
-                                        tear_down),
-    };
-    return cmocka_run_group_tests_name("lanes in PostgreSQL", tests, NULL, NULL);
 }

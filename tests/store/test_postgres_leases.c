@@ -108,9 +108,8 @@ static int64_t leased_until(struct fixture *fixture, struct pw_fence at)
     return read_key(fixture, at.instance).task.locked_until_ms - FIXTURE_NOW_MS;
 }
 
-static void a_task_that_stays_locked_keeps_no_other_lease_from_being_renewed(void **state)
+TEST_IN(on_postgres, fixture, a_task_that_stays_locked_keeps_no_other_lease_from_being_renewed)
 {
-    struct fixture *fixture = *state;
     struct pw_fence locked = create_held(fixture, "order", "a"), free = create_held(fixture, "order", "b");
     PGconn *other = connect_raw(fixture);
     lock_task(other, locked);
@@ -129,9 +128,8 @@ static void a_task_that_stays_locked_keeps_no_other_lease_from_being_renewed(voi
     PQfinish(other);
 }
 
-static void a_lease_that_is_not_renewed_yet_tells_what_is_demanded(void **state)
+TEST_IN(on_postgres, fixture, a_lease_that_is_not_renewed_yet_tells_what_is_demanded)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     ask_to_pause(fixture, at);
     fixture_apply_all(fixture);
@@ -144,9 +142,8 @@ static void a_lease_that_is_not_renewed_yet_tells_what_is_demanded(void **state)
     PQfinish(other);
 }
 
-static void a_lease_that_is_lost_is_told_so_though_its_task_is_locked(void **state) /* C1 */
+TEST_IN(on_postgres, fixture, a_lease_that_is_lost_is_told_so_though_its_task_is_locked) /* C1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a"), before = at;
     before.epoch--;
     PGconn *other = connect_raw(fixture);
@@ -158,9 +155,8 @@ static void a_lease_that_is_lost_is_told_so_though_its_task_is_locked(void **sta
 }
 
 /* Whoever had it locked has moved it on: the lease is not given back by a renewal that comes later. */
-static void what_has_moved_on_in_between_is_not_renewed(void **state) /* C1 */
+TEST_IN(on_postgres, fixture, what_has_moved_on_in_between_is_not_renewed) /* C1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     PGconn *other = connect_raw(fixture);
     lock_task(other, at);
@@ -176,9 +172,8 @@ static void what_has_moved_on_in_between_is_not_renewed(void **state) /* C1 */
     PQfinish(other);
 }
 
-static void a_worker_outside_waits_for_nobody_when_it_renews_its_lease(void **state) /* G1 */
+TEST_IN(on_postgres, fixture, a_worker_outside_waits_for_nobody_when_it_renews_its_lease) /* G1 */
 {
-    struct fixture *fixture = *state;
     struct pw_op_create *op = add_create(fixture_unit(fixture), "job", "a");
     op->hold_owner = FIXTURE_OUTSIDE;
     op->hold_lease_ms = FIXTURE_LEASE_MS;
@@ -198,9 +193,8 @@ static void a_worker_outside_waits_for_nobody_when_it_renews_its_lease(void **st
 
 /* ---- What is owed ---------------------------------------------------------------------------------------------------- */
 
-static void what_is_owed_is_still_owed_after_a_renewal_that_failed(void **state) /* C1 */
+TEST_IN(on_postgres, fixture, what_is_owed_is_still_owed_after_a_renewal_that_failed) /* C1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     PGconn *raw = connect_raw(fixture);
     lock_task(raw, at);
@@ -221,9 +215,8 @@ static void what_is_owed_is_still_owed_after_a_renewal_that_failed(void **state)
     PQfinish(raw);
 }
 
-static void who_renews_no_more_keeps_no_lease_by_what_was_owed_to_him(void **state) /* C1 */
+TEST_IN(on_postgres, fixture, who_renews_no_more_keeps_no_lease_by_what_was_owed_to_him) /* C1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     PGconn *raw = connect_raw(fixture);
     lock_task(raw, at);
@@ -245,9 +238,8 @@ static void take_gate(PGconn *db, const char *workflow)
     execute(db, sql);
 }
 
-static void a_lease_that_is_owed_counts_in_its_functions_limit(void **state) /* G1 */
+TEST_IN(on_postgres, fixture, a_lease_that_is_owed_counts_in_its_functions_limit) /* G1 */
 {
-    struct fixture *fixture = *state;
     struct pw_store *other = fixture_open_store(fixture);
     struct pw_fence at = create_held(fixture, "job", "a");
     (void)create_instance(fixture, "job", "b");
@@ -263,9 +255,8 @@ static void a_lease_that_is_owed_counts_in_its_functions_limit(void **state) /* 
     other->ops->close(other);
 }
 
-static void leases_that_are_over_and_free_do_not_count_in_the_limit(void **state) /* C1, G1 */
+TEST_IN(on_postgres, fixture, leases_that_are_over_and_free_do_not_count_in_the_limit) /* C1, G1 */
 {
-    struct fixture *fixture = *state;
     (void)create_held(fixture, "job", "a");
     (void)create_held(fixture, "job", "b");
     (void)create_instance(fixture, "job", "c");
@@ -274,9 +265,9 @@ static void leases_that_are_over_and_free_do_not_count_in_the_limit(void **state
     assert_int_equal(claim_on(fixture, fixture->store, "job", 2), 2);
 }
 
-static void who_finds_another_claiming_of_a_limited_function_takes_nothing_and_does_not_wait(void **state) /* C1, G1 */
+TEST_IN(on_postgres, fixture,
+        who_finds_another_claiming_of_a_limited_function_takes_nothing_and_does_not_wait) /* C1, G1 */
 {
-    struct fixture *fixture = *state;
     PGconn *raw = connect_raw(fixture);
     (void)create_instance(fixture, "job", "a");
     (void)create_instance(fixture, "other", "b");
@@ -297,9 +288,8 @@ static void who_finds_another_claiming_of_a_limited_function_takes_nothing_and_d
     assert_int_equal(claim_on(fixture, fixture->store, "job", 1), 1);
 }
 
-static void two_claims_of_a_limited_function_in_one_transaction_do_not_keep_each_other_out(void **state) /* G1 */
+TEST_IN(on_postgres, fixture, two_claims_of_a_limited_function_in_one_transaction_do_not_keep_each_other_out) /* G1 */
 {
-    struct fixture *fixture = *state;
     const struct pw_text name = text("job");
     (void)create_instance(fixture, "job", "a");
     (void)create_instance(fixture, "job", "b");
@@ -314,9 +304,8 @@ static void two_claims_of_a_limited_function_in_one_transaction_do_not_keep_each
 /* ---- Several finds of one transaction ------------------------------------------------------------------------------------ */
 
 /* Locks of one's own are not passed over. */
-static void claims_of_one_transaction_do_not_take_the_same(void **state) /* C1 */
+TEST_IN(on_postgres, fixture, claims_of_one_transaction_do_not_take_the_same) /* C1 */
 {
-    struct fixture *fixture = *state;
     const struct pw_text names[] = { text("order"), text("else") };
     (void)create_instance(fixture, "order", "a");
     (void)create_instance(fixture, "order", "b");
@@ -333,9 +322,8 @@ static void claims_of_one_transaction_do_not_take_the_same(void **state) /* C1 *
     assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_task WHERE epoch = 1 AND processing = 1"), 4);
 }
 
-static void what_a_unit_reaps_it_can_claim(void **state) /* C1 */
+TEST_IN(on_postgres, fixture, what_a_unit_reaps_it_can_claim) /* C1 */
 {
-    struct fixture *fixture = *state;
     const struct pw_text name = text("order");
     run_raw_sql(fixture, "INSERT INTO workflow_runner (owner, started_at, heartbeat_at) VALUES (77, 1, 0)");
     (void)create_instance(fixture, "order", "due");
@@ -413,9 +401,8 @@ static void add_slow_step(struct pw_unit *unit, struct pw_fence at)
     (void)add_step(unit, at, 1, "slow");
 }
 
-static void a_mutation_that_outlasts_its_lease_renews_it_itself(void **state) /* C1 */
+TEST_IN(on_postgres, fixture, a_mutation_that_outlasts_its_lease_renews_it_itself) /* C1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct applying applying;
     PGconn *raw = connect_raw(fixture);
@@ -435,9 +422,8 @@ static void a_mutation_that_outlasts_its_lease_renews_it_itself(void **state) /*
 }
 
 /* An event for a run that is ours, in one group commit with a step of its own whose SQL takes long. */
-static void a_mutation_of_another_process_costs_no_lease_that_is_locked_meanwhile(void **state) /* C1 */
+TEST_IN(on_postgres, fixture, a_mutation_of_another_process_costs_no_lease_that_is_locked_meanwhile) /* C1 */
 {
-    struct fixture *fixture = *state;
     struct pw_store *other = open_other(fixture);
     struct pw_fence at = create_held(fixture, "order", "a"), theirs = create_held(fixture, "else", "b");
     struct applying applying;
@@ -461,9 +447,8 @@ static void a_mutation_of_another_process_costs_no_lease_that_is_locked_meanwhil
 }
 
 /* Without a mutation of its own: it has the first task, and waits for the second. */
-static void who_waits_for_one_task_costs_another_that_he_has_no_lease(void **state) /* C1 */
+TEST_IN(on_postgres, fixture, who_waits_for_one_task_costs_another_that_he_has_no_lease) /* C1 */
 {
-    struct fixture *fixture = *state;
     struct pw_store *other = open_other(fixture);
     struct pw_fence at = create_held(fixture, "order", "a"), second = create_held(fixture, "else", "b");
     struct applying applying;
@@ -483,11 +468,10 @@ static void who_waits_for_one_task_costs_another_that_he_has_no_lease(void **sta
 }
 
 /* One is held by who makes it, the other claimed. */
-static void a_lease_that_is_given_behind_a_long_mutation_is_not_over_when_it_begins(void **state) /* C1 */
+TEST_IN(on_postgres, fixture, a_lease_that_is_given_behind_a_long_mutation_is_not_over_when_it_begins) /* C1 */
 {
     static const char *const workflows[] = { "order", "job" };
     for (size_t claims = 0; claims < 2; claims++) {
-        struct fixture *fixture = *state;
         struct pw_store *other = open_other(fixture);
         struct pw_fence slow = create_held(fixture, "else", workflows[claims]);
         const struct pw_text name = text("job");
@@ -517,9 +501,8 @@ static void a_lease_that_is_given_behind_a_long_mutation_is_not_over_when_it_beg
 }
 
 /* What is undone with the user's code that failed is not undone with it. */
-static void a_mutation_that_fails_after_a_long_time_costs_no_lease(void **state) /* C1 */
+TEST_IN(on_postgres, fixture, a_mutation_that_fails_after_a_long_time_costs_no_lease) /* C1 */
 {
-    struct fixture *fixture = *state;
     struct pw_store *other = open_other(fixture);
     struct pw_fence at = create_held(fixture, "order", "a");
     struct applying applying;
@@ -550,9 +533,8 @@ static void lock_instance(PGconn *db, struct pw_fence at)
     execute(db, sql);
 }
 
-static void a_debt_that_is_younger_than_a_look_is_not_forgotten_by_it(void **state) /* C1 */
+TEST_IN(on_postgres, fixture, a_debt_that_is_younger_than_a_look_is_not_forgotten_by_it) /* C1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a"), told = create_held(fixture, "else", "b");
     struct applying applying;
     PGconn *raw = connect_raw(fixture), *between = connect_raw(fixture);
@@ -580,9 +562,8 @@ static void a_debt_that_is_younger_than_a_look_is_not_forgotten_by_it(void **sta
 }
 
 /* The lock goes between the look and the claim. */
-static void a_store_takes_no_lease_away_that_it_owes(void **state) /* C1 */
+TEST_IN(on_postgres, fixture, a_store_takes_no_lease_away_that_it_owes) /* C1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a"), told = create_held(fixture, "else", "b");
     const struct pw_text name = text("order");
     struct applying applying;
@@ -604,32 +585,3 @@ static void a_store_takes_no_lease_away_that_it_owes(void **state) /* C1 */
     PQfinish(raw);
     PQfinish(between);
 }
-
-/* clang-format off */
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_POSTGRES(a_task_that_stays_locked_keeps_no_other_lease_from_being_renewed)
-        ON_POSTGRES(a_lease_that_is_not_renewed_yet_tells_what_is_demanded)
-        ON_POSTGRES(a_lease_that_is_lost_is_told_so_though_its_task_is_locked)
-        ON_POSTGRES(what_has_moved_on_in_between_is_not_renewed)
-        ON_POSTGRES(a_worker_outside_waits_for_nobody_when_it_renews_its_lease)
-        ON_POSTGRES(what_is_owed_is_still_owed_after_a_renewal_that_failed)
-        ON_POSTGRES(who_renews_no_more_keeps_no_lease_by_what_was_owed_to_him)
-        ON_POSTGRES(a_lease_that_is_owed_counts_in_its_functions_limit)
-        ON_POSTGRES(leases_that_are_over_and_free_do_not_count_in_the_limit)
-        ON_POSTGRES(who_finds_another_claiming_of_a_limited_function_takes_nothing_and_does_not_wait)
-        ON_POSTGRES(two_claims_of_a_limited_function_in_one_transaction_do_not_keep_each_other_out)
-        ON_POSTGRES(claims_of_one_transaction_do_not_take_the_same)
-        ON_POSTGRES(what_a_unit_reaps_it_can_claim)
-        ON_POSTGRES(a_mutation_that_outlasts_its_lease_renews_it_itself)
-        ON_POSTGRES(a_mutation_of_another_process_costs_no_lease_that_is_locked_meanwhile)
-        ON_POSTGRES(who_waits_for_one_task_costs_another_that_he_has_no_lease)
-        ON_POSTGRES(a_lease_that_is_given_behind_a_long_mutation_is_not_over_when_it_begins)
-        ON_POSTGRES(a_mutation_that_fails_after_a_long_time_costs_no_lease)
-        ON_POSTGRES(a_debt_that_is_younger_than_a_look_is_not_forgotten_by_it)
-        ON_POSTGRES(a_store_takes_no_lease_away_that_it_owes)
-    };
-    return cmocka_run_group_tests_name("leases in PostgreSQL", tests, NULL, NULL);
-}
-/* clang-format on */

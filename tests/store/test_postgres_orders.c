@@ -13,7 +13,6 @@
 #include <linux/sockios.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 enum { SESSIONS = 2, CHOICES_MAX = 32, SIGNATURE = 400, LEASE_MS = 1000, DEAD_MS = 100000, PATIENCE = 20000 };
@@ -684,45 +683,35 @@ static void end_orders(struct orders *orders, int least_played, int least_blocke
     free(orders);
 }
 
-static void any_two_at_once_are_as_one_after_the_other_in_every_order(void **state) /* C1, S4 */
+TEST_IN(on_postgres, fixture, any_two_at_once_are_as_one_after_the_other_in_every_order) /* C1, S4 */
 {
-    struct orders *orders = begin_orders(*state, &one_lease);
+    struct orders *orders = begin_orders(fixture, &one_lease);
     for (int first = 0; first < DEED_COUNT; first++)
         for (int second = first; second < DEED_COUNT; second++)
             play_pair(orders, (enum deed)first, (enum deed)second);
     end_orders(orders, 60, 10);
 }
 
-static void so_are_any_two_of_a_family(void **state) /* A14, F1, G1, S7 */
+TEST_IN(on_postgres, fixture, so_are_any_two_of_a_family) /* A14, F1, G1, S7 */
 {
-    struct orders *orders = begin_orders(*state, &family);
+    struct orders *orders = begin_orders(fixture, &family);
     for (int first = WAIT; first < FAMILY_DEEDS_END; first++)
         for (int second = first; second < FAMILY_DEEDS_END; second++)
             play_pair(orders, (enum deed)first, (enum deed)second);
     end_orders(orders, 60, 20);
 }
 
-static void no_two_who_claim_at_once_lease_more_than_there_may_be(void **state) /* G1 */
+TEST_IN(on_postgres, fixture, no_two_who_claim_at_once_lease_more_than_there_may_be) /* G1 */
 {
-    struct orders *orders = begin_orders(*state, &queue);
+    struct orders *orders = begin_orders(fixture, &queue);
     play_pair(orders, CLAIM_UP_TO, CLAIM_UP_TO);
     play_pair(orders, CLAIM_UP_TO, RELEASE);
     end_orders(orders, 4, 0); /* who finds the other claiming does not wait */
 }
 
-static void a_parent_that_begins_again_while_its_child_ends_is_told_or_sees_it(void **state) /* A14 */
+TEST_IN(on_postgres, fixture, a_parent_that_begins_again_while_its_child_ends_is_told_or_sees_it) /* A14 */
 {
-    struct orders *orders = begin_orders(*state, &failed_parent);
+    struct orders *orders = begin_orders(fixture, &failed_parent);
     play_pair(orders, ANSWER, RETRY);
     end_orders(orders, 4, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_POSTGRES(any_two_at_once_are_as_one_after_the_other_in_every_order) ON_POSTGRES(so_are_any_two_of_a_family)
-            ON_POSTGRES(no_two_who_claim_at_once_lease_more_than_there_may_be)
-                ON_POSTGRES(a_parent_that_begins_again_while_its_child_ends_is_told_or_sees_it)
-    };
-    return cmocka_run_group_tests_name("orders", tests, NULL, NULL);
 }

@@ -196,9 +196,8 @@ static void compare_plans(struct fixture *fixture, const char *when)
     pw_pg_close(&connection);
 }
 
-static void every_statement_is_served_by_an_index_whatever_the_statistics_say(void **state)
+TEST_IN(on_postgres, fixture, every_statement_is_served_by_an_index_whatever_the_statistics_say)
 {
-    struct fixture *fixture = *state;
     compare_plans(fixture, "when the tables are new");
     size_t checked = 0;
     for (unsigned i = 0; i < PW_PG_QUERY_COUNT; i++) {
@@ -241,7 +240,7 @@ static void every_statement_is_served_by_an_index_whatever_the_statistics_say(vo
 /* ---- Row types ------------------------------------------------------------------------------------------------------- */
 
 /* Rows are sent without the names of their columns: whatever is in another order is written into another column. */
-static void row_types_have_the_columns_of_their_statements(void **state)
+TEST_IN(on_postgres, fixture, row_types_have_the_columns_of_their_statements)
 {
     static const struct {
         const char *type, *columns;
@@ -255,7 +254,7 @@ static void row_types_have_the_columns_of_their_statements(void **state)
     };
     struct pw_pg_connection connection;
     struct pw_postgres_url url;
-    open_session(*state, &connection, &url);
+    open_session(fixture, &connection, &url);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char sql[512];
         (void)snprintf(sql, sizeof sql,
@@ -268,14 +267,3 @@ static void row_types_have_the_columns_of_their_statements(void **state)
     }
     pw_pg_close(&connection);
 }
-
-/* clang-format off */
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_POSTGRES(every_statement_is_served_by_an_index_whatever_the_statistics_say)
-        ON_POSTGRES(row_types_have_the_columns_of_their_statements)
-    };
-    return cmocka_run_group_tests_name("plans in PostgreSQL", tests, NULL, NULL);
-}
-/* clang-format on */

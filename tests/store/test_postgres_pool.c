@@ -40,17 +40,10 @@ static void check_peak(struct fixture *fixture, enum pw_pg_role role)
     assert_int_equal(postgres->counts[role], 1);
 }
 
-static void connections_that_only_a_peak_needed_are_closed(void **state)
+TEST_IN(on_postgres, fixture, connections_that_only_a_peak_needed_are_closed)
 {
-    struct fixture *fixture = *state;
     (void)create_instance(fixture, "order", "a"); /* a writer has left a receipt */
     check_peak(fixture, PW_PG_READER);
     check_peak(fixture, PW_PG_WRITER);
     (void)create_instance(fixture, "order", "b");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { ON_POSTGRES(connections_that_only_a_peak_needed_are_closed) };
-    return cmocka_run_group_tests_name("connections to PostgreSQL", tests, NULL, NULL);
 }

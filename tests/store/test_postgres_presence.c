@@ -31,9 +31,8 @@ static int64_t reap(struct fixture *fixture, struct pw_store *store)
 }
 
 /* Who comes, or comes back, when the server was away for all may be the first to do so. */
-static void who_has_only_come_takes_nobody_for_dead(void **state)
+TEST_IN(on_postgres, fixture, who_has_only_come_takes_nobody_for_dead)
 {
-    struct fixture *fixture = *state;
     struct pw_store *store = open_in_real_time(fixture);
     struct pw_pg_presence *presence = &((struct pw_postgres *)store)->presence;
     int64_t silent = create_instance(fixture, "of 8", "a").instance;
@@ -53,10 +52,9 @@ static void who_has_only_come_takes_nobody_for_dead(void **state)
     store->ops->close(store);
 }
 
-static void a_heart_that_missed_beats_begins_anew(void **state)
+TEST(a_heart_that_missed_beats_begins_anew)
 {
     struct pw_pg_presence presence;
-    (void)state;
     assert_true(pw_pg_presence_init(&presence));
     assert_false(pw_pg_presence_can_tell(&presence, 100000));
     for (int64_t at_ms = 1000; at_ms <= 13000; at_ms += 3000)
@@ -85,9 +83,8 @@ static bool has_beaten(struct pw_pg_presence *presence)
 }
 
 /* The thread that beats was late, as in a process that was stopped: a renewal need not wait for it. */
-static void a_fence_that_renews_beats_for_a_runner_whose_heart_is_late(void **state)
+TEST_IN(on_postgres, fixture, a_fence_that_renews_beats_for_a_runner_whose_heart_is_late)
 {
-    struct fixture *fixture = *state;
     struct pw_store *store = open_in_real_time(fixture);
     struct pw_pg_presence *presence = &((struct pw_postgres *)store)->presence;
     struct pw_fence at = create_held(fixture, "order", "a");
@@ -115,9 +112,8 @@ static void a_fence_that_renews_beats_for_a_runner_whose_heart_is_late(void **st
 
 /* The process was stopped for longer than others wait for a heartbeat.  Then its heart beats before anything else happens:
  * that says nothing about the leases that it had before. */
-static void a_heartbeat_after_a_gap_vouches_for_no_lease_that_is_older(void **state)
+TEST_IN(on_postgres, fixture, a_heartbeat_after_a_gap_vouches_for_no_lease_that_is_older)
 {
-    struct fixture *fixture = *state;
     struct pw_store *store = open_in_real_time(fixture);
     struct pw_pg_presence *presence = &((struct pw_postgres *)store)->presence;
     assert_int_equal(store->ops->announce(store, FIXTURE_OWNER, &fixture->error), PAWL_OK);
@@ -135,9 +131,8 @@ static void a_heartbeat_after_a_gap_vouches_for_no_lease_that_is_older(void **st
 }
 
 /* Each heartbeat was sent soon after the one before, but the second was long under way. */
-static void a_heartbeat_that_was_long_under_way_is_a_gap(void **state)
+TEST_IN(on_postgres, fixture, a_heartbeat_that_was_long_under_way_is_a_gap)
 {
-    struct fixture *fixture = *state;
     struct pw_store *store = open_in_real_time(fixture);
     struct pw_pg_presence *presence = &((struct pw_postgres *)store)->presence;
     assert_int_equal(store->ops->announce(store, FIXTURE_OWNER, &fixture->error), PAWL_OK);
@@ -150,14 +145,4 @@ static void a_heartbeat_that_was_long_under_way_is_a_gap(void **state)
 
     assert_false(store->ops->is_heard(store, FIXTURE_OWNER, leased_at_ms));
     store->ops->close(store);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { ON_POSTGRES(who_has_only_come_takes_nobody_for_dead)
-                                            ON_POSTGRES(a_fence_that_renews_beats_for_a_runner_whose_heart_is_late)
-                                                ON_POSTGRES(a_heartbeat_after_a_gap_vouches_for_no_lease_that_is_older)
-                                                    ON_POSTGRES(a_heartbeat_that_was_long_under_way_is_a_gap)
-                                                        cmocka_unit_test(a_heart_that_missed_beats_begins_anew) };
-    return cmocka_run_group_tests_name("who is taken for dead", tests, NULL, NULL);
 }

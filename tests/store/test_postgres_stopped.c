@@ -138,9 +138,8 @@ static pid_t stop_at_lock(struct fixture *fixture, struct pw_fence at)
 }
 
 /* The server gets the lock that it is asked for, and carries out what it has: nobody takes the answers. */
-static void locks_of_a_process_that_is_stopped_while_it_looks_are_given_back(void **state)
+TEST_IN(on_postgres, fixture, locks_of_a_process_that_is_stopped_while_it_looks_are_given_back)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     PGconn *raw = connect_raw(fixture);
     PQclear(PQexec(raw, "BEGIN"));
@@ -154,9 +153,8 @@ static void locks_of_a_process_that_is_stopped_while_it_looks_are_given_back(voi
     assert_true(can);
 }
 
-static void locks_of_a_process_that_is_stopped_between_two_statements_are_given_back(void **state)
+TEST_IN(on_postgres, fixture, locks_of_a_process_that_is_stopped_between_two_statements_are_given_back)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at[STOPS_MAX];
     pid_t processes[STOPS_MAX];
     int count = 0, in_time = 0;
@@ -181,14 +179,3 @@ static void locks_of_a_process_that_is_stopped_between_two_statements_are_given_
     assert_true(count > 6);
     assert_int_equal(in_time, count);
 }
-
-/* clang-format off */
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_POSTGRES(locks_of_a_process_that_is_stopped_while_it_looks_are_given_back)
-        ON_POSTGRES(locks_of_a_process_that_is_stopped_between_two_statements_are_given_back)
-    };
-    return cmocka_run_group_tests_name("stopped in a transaction", tests, NULL, NULL);
-}
-/* clang-format on */

@@ -1,11 +1,5 @@
 /* test_sightings.c - leases that a process has seen, when there are very many of them. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "kit/test.h"
 #include "store/sqlite/sightings.h"
 
 enum { MANY = 70000, BOUND = 65536, LEASE_MS = 1000 };
@@ -33,10 +27,9 @@ static int64_t see(struct pw_sightings *sightings, int64_t instance, int64_t now
 }
 
 /* Otherwise those of a runner that hangs would never be taken. */
-static void leases_that_rounds_see_are_remembered_however_many_there_are(void **state)
+TEST(leases_that_rounds_see_are_remembered_however_many_there_are)
 {
     struct pw_sightings sightings;
-    (void)state;
     assert_true(pw_sightings_init(&sightings));
     make_round(&sightings, MANY, 0);
     make_round(&sightings, MANY, LEASE_MS / 2);
@@ -46,10 +39,9 @@ static void leases_that_rounds_see_are_remembered_however_many_there_are(void **
     pw_sightings_clear(&sightings);
 }
 
-static void where_nobody_makes_rounds_they_are_forgotten_some_time(void **state)
+TEST(where_nobody_makes_rounds_they_are_forgotten_some_time)
 {
     struct pw_sightings sightings;
-    (void)state;
     assert_true(pw_sightings_init(&sightings));
     for (int64_t i = 1; i <= 3 * BOUND; i++) {
         (void)see(&sightings, i, 0);
@@ -58,10 +50,9 @@ static void where_nobody_makes_rounds_they_are_forgotten_some_time(void **state)
     pw_sightings_clear(&sightings);
 }
 
-static void what_a_round_does_not_see_is_forgotten(void **state)
+TEST(what_a_round_does_not_see_is_forgotten)
 {
     struct pw_sightings sightings;
-    (void)state;
     assert_true(pw_sightings_init(&sightings));
     make_round(&sightings, 10, 0);
     make_round(&sightings, 5, 1);
@@ -69,14 +60,4 @@ static void what_a_round_does_not_see_is_forgotten(void **state)
     assert_int_equal(see(&sightings, 5, LEASE_MS), 0);
     assert_int_equal(see(&sightings, 6, LEASE_MS), LEASE_MS);
     pw_sightings_clear(&sightings);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(leases_that_rounds_see_are_remembered_however_many_there_are),
-        cmocka_unit_test(where_nobody_makes_rounds_they_are_forgotten_some_time),
-        cmocka_unit_test(what_a_round_does_not_see_is_forgotten),
-    };
-    return cmocka_run_group_tests_name("sightings", tests, NULL, NULL);
 }

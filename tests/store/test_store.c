@@ -5,9 +5,8 @@
 
 /* ---- Units --------------------------------------------------------------------------------------------------- */
 
-static void a_refused_unit_changes_nothing_and_leaves_its_neighbours_alone(void **state) /* S1, S2 */
+TEST_OF(fixture, a_refused_unit_changes_nothing_and_leaves_its_neighbours_alone) /* S1, S2 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence first = create_held(fixture, "order", "first");
     struct pw_fence second = create_held(fixture, "order", "second");
     struct pw_fence stale = { first.instance, first.run, first.epoch - 1 };
@@ -41,9 +40,8 @@ static void a_refused_unit_changes_nothing_and_leaves_its_neighbours_alone(void 
         PAWL_INSTANCE_NOT_FOUND);
 }
 
-static void each_unit_sees_the_ones_before_it(void **state) /* S2 */
+TEST_OF(fixture, each_unit_sees_the_ones_before_it) /* S2 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     (void)add_park(fixture_unit(fixture), at, PW_TASK_WAITING, PW_TASK_WAKE, PW_NOW);
     struct pw_unit *late = fixture_unit(fixture);
@@ -52,9 +50,8 @@ static void each_unit_sees_the_ones_before_it(void **state) /* S2 */
     assert_int_equal(late->status, PAWL_CONFLICT);
 }
 
-static void an_op_on_a_task_that_no_fence_has_looked_at_undoes_its_unit(void **state) /* S1 */
+TEST_OF(fixture, an_op_on_a_task_that_no_fence_has_looked_at_undoes_its_unit) /* S1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *careless = fixture_unit(fixture);
     (void)add_fence(careless, at);
@@ -66,16 +63,15 @@ static void an_op_on_a_task_that_no_fence_has_looked_at_undoes_its_unit(void **s
     assert_false(read_key(fixture, at.instance).task.pause_requested);
 }
 
-static void an_empty_batch_is_fine(void **state)
+TEST_OF(fixture, an_empty_batch_is_fine)
 {
-    fixture_apply_all(*state);
+    fixture_apply_all(fixture);
 }
 
 /* ---- Create -------------------------------------------------------------------------------------------------- */
 
-static void a_created_instance_is_active_and_due_now(void **state) /* S5, S6 */
+TEST_OF(fixture, a_created_instance_is_active_and_due_now) /* S5, S6 */
 {
-    struct fixture *fixture = *state;
     struct pw_op_create *op = add_create(fixture_unit(fixture), "order", "a");
     op->params = text("{\"n\":1}");
     fixture_apply(fixture);
@@ -103,9 +99,8 @@ static void a_created_instance_is_active_and_due_now(void **state) /* S5, S6 */
     assert_false(row.task.processing);
 }
 
-static void absent_and_empty_params_are_kept_apart(void **state)
+TEST_OF(fixture, absent_and_empty_params_are_kept_apart)
 {
-    struct fixture *fixture = *state;
     struct pw_fence absent = create_instance(fixture, "order", "absent");
     struct pw_op_create *op = add_create(fixture_unit(fixture), "order", "empty");
     op->params = text("");
@@ -115,9 +110,8 @@ static void absent_and_empty_params_are_kept_apart(void **state)
     assert_int_equal(read_key(fixture, op->fence.instance).params.size, 0);
 }
 
-static void a_held_create_is_processing_at_once(void **state)
+TEST_OF(fixture, a_held_create_is_processing_at_once)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_instance row = read_key(fixture, at.instance);
     assert_int_equal(at.epoch, 1);
@@ -128,9 +122,8 @@ static void a_held_create_is_processing_at_once(void **state)
     assert_int_equal(row.started_at_ms, FIXTURE_NOW_MS);
 }
 
-static void an_existing_id_is_refused_or_skipped(void **state) /* B3 */
+TEST_OF(fixture, an_existing_id_is_refused_or_skipped) /* B3 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_instance(fixture, "order", "a");
     struct pw_unit *refused = fixture_unit(fixture);
     (void)add_create(refused, "order", "a");
@@ -153,9 +146,8 @@ static void an_existing_id_is_refused_or_skipped(void **state) /* B3 */
 
 /* ---- Fence --------------------------------------------------------------------------------------------------- */
 
-static void a_fence_holds_only_for_its_run_and_epoch(void **state) /* S4 */
+TEST_OF(fixture, a_fence_holds_only_for_its_run_and_epoch) /* S4 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     assert_int_equal(try_fence(fixture, at), PAWL_OK);
     assert_int_equal(try_fence(fixture, (struct pw_fence){ at.instance, at.run, at.epoch + 1 }), PAWL_CONFLICT);
@@ -163,9 +155,8 @@ static void a_fence_holds_only_for_its_run_and_epoch(void **state) /* S4 */
     assert_int_equal(try_fence(fixture, (struct pw_fence){ at.instance + 1, at.run, at.epoch }), PAWL_CONFLICT);
 }
 
-static void a_step_renews_updated_at(void **state)
+TEST_OF(fixture, a_step_renews_updated_at)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     (void)add_fence(unit, at);
@@ -179,9 +170,8 @@ static void a_step_renews_updated_at(void **state)
     assert_int_equal(read_key(fixture, at.instance).updated_at_ms, FIXTURE_NOW_MS + 5);
 }
 
-static void a_fence_tells_of_a_pause_and_refuses_when_asked_to(void **state)
+TEST_OF(fixture, a_fence_tells_of_a_pause_and_refuses_when_asked_to)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     ask_to_pause(fixture, at);
     struct pw_op_fence *telling = add_fence(fixture_unit(fixture), at);
@@ -194,9 +184,8 @@ static void a_fence_tells_of_a_pause_and_refuses_when_asked_to(void **state)
     assert_int_equal(unit->refusal, PW_REFUSED_PAUSE_REQUESTED);
 }
 
-static void a_fence_tells_of_events_and_refuses_unseen_ones_when_asked_to(void **state)
+TEST_OF(fixture, a_fence_tells_of_events_and_refuses_unseen_ones_when_asked_to)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     (void)add_event(fixture_unit(fixture), at, "e1", "paid");
     struct pw_op_fence *telling = add_fence(fixture_unit(fixture), at);
@@ -214,9 +203,8 @@ static void a_fence_tells_of_events_and_refuses_unseen_ones_when_asked_to(void *
 
 /* ---- Moving tasks -------------------------------------------------------------------------------------------- */
 
-static void parking_frees_the_task_and_raises_the_epoch(void **state) /* S4 */
+TEST_OF(fixture, parking_frees_the_task_and_raises_the_epoch) /* S4 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_op_park *op = add_park(fixture_unit(fixture), at, PW_TASK_WAITING, PW_TASK_RETRY, FIXTURE_NOW_MS + 500);
     fixture_apply(fixture);
@@ -232,9 +220,8 @@ static void parking_frees_the_task_and_raises_the_epoch(void **state) /* S4 */
     assert_int_equal(try_fence(fixture, at), PAWL_CONFLICT);
 }
 
-static void parking_keeps_or_sets_the_due_time_as_told(void **state)
+TEST_OF(fixture, parking_keeps_or_sets_the_due_time_as_told)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     at = park(fixture, at, PW_TASK_WAITING, PW_TASK_WAKE, FIXTURE_NOW_MS + 500);
     fixture->now_ms += 100;
@@ -244,9 +231,8 @@ static void parking_keeps_or_sets_the_due_time_as_told(void **state)
     assert_int_equal(read_key(fixture, at.instance).task.due_at_ms, FIXTURE_NOW_MS + 100);
 }
 
-static void parking_with_unseen_events_is_due_now(void **state)
+TEST_OF(fixture, parking_with_unseen_events_is_due_now)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     (void)add_event(fixture_unit(fixture), at, "e1", "paid");
     struct pw_op_park *unseen =
@@ -261,9 +247,8 @@ static void parking_with_unseen_events_is_due_now(void **state)
     assert_int_equal(blind->due_at_ms_set, FIXTURE_NOW_MS + 500);
 }
 
-static void parking_a_task_that_was_asked_to_pause_pauses_it(void **state) /* B4 */
+TEST_OF(fixture, parking_a_task_that_was_asked_to_pause_pauses_it) /* B4 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     ask_to_pause(fixture, at);
     fixture_apply_all(fixture);
@@ -275,9 +260,8 @@ static void parking_a_task_that_was_asked_to_pause_pauses_it(void **state) /* B4
     assert_false(task.pause_requested);
 }
 
-static void a_pause_request_is_set_and_cleared_without_moving_the_task(void **state)
+TEST_OF(fixture, a_pause_request_is_set_and_cleared_without_moving_the_task)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     ask_to_pause(fixture, at);
     fixture_apply_all(fixture);
@@ -288,9 +272,8 @@ static void a_pause_request_is_set_and_cleared_without_moving_the_task(void **st
     assert_int_equal(try_fence(fixture, at), PAWL_OK);
 }
 
-static void holding_makes_the_task_a_runners(void **state)
+TEST_OF(fixture, holding_makes_the_task_a_runners)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_instance(fixture, "order", "a");
     at = park(fixture, at, PW_TASK_WAITING, PW_TASK_WAKE, FIXTURE_NOW_MS + 500);
     struct pw_op_hold *op = add_hold(fixture_unit(fixture), at);
@@ -316,9 +299,8 @@ static void holding_makes_the_task_a_runners(void **state)
     assert_false(task.pause_requested);
 }
 
-static void ops_on_a_finished_run_are_refused(void **state)
+TEST_OF(fixture, ops_on_a_finished_run_are_refused)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_instance(fixture, "order", "a");
     (void)add_finish(fixture_unit(fixture), at, PW_OUTCOME_COMPLETE);
     fixture_apply_all(fixture);
@@ -334,9 +316,8 @@ static void ops_on_a_finished_run_are_refused(void **state)
 
 /* ---- Ends and beginnings ------------------------------------------------------------------------------------- */
 
-static void finishing_moves_the_outcome_to_the_instance_and_deletes_the_task(void **state) /* B8 */
+TEST_OF(fixture, finishing_moves_the_outcome_to_the_instance_and_deletes_the_task) /* B8 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     fixture->now_ms += 10;
     struct pw_op_finish *op = add_finish(fixture_unit(fixture), at, PW_OUTCOME_ERRORED);
@@ -358,9 +339,8 @@ static void finishing_moves_the_outcome_to_the_instance_and_deletes_the_task(voi
     assert_int_equal(try_fence(fixture, at), PAWL_CONFLICT);
 }
 
-static void restarting_begins_a_new_run_from_any_state(void **state) /* B5 */
+TEST_OF(fixture, restarting_begins_a_new_run_from_any_state) /* B5 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence open = create_held(fixture, "order", "open");
     struct pw_fence ended = create_held(fixture, "order", "ended");
     (void)add_finish(fixture_unit(fixture), ended, PW_OUTCOME_COMPLETE);
@@ -389,9 +369,8 @@ static void restarting_begins_a_new_run_from_any_state(void **state) /* B5 */
     assert_int_equal(try_fence(fixture, (struct pw_fence){ ended.instance, 2, 1 }), PAWL_OK);
 }
 
-static void restarting_another_run_than_the_current_is_refused(void **state)
+TEST_OF(fixture, restarting_another_run_than_the_current_is_refused)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     add(unit, PW_OP_RESTART)->as.restart = (struct pw_op_restart){ .instance = at.instance, .run = 2 };
@@ -399,31 +378,3 @@ static void restarting_another_run_than_the_current_is_refused(void **state)
     assert_int_equal(unit->status, PAWL_CONFLICT);
     assert_int_equal(try_fence(fixture, at), PAWL_OK);
 }
-
-/* clang-format off */
-#define TESTS(TEST)                                                                                                    \
-    TEST(a_refused_unit_changes_nothing_and_leaves_its_neighbours_alone)                                               \
-    TEST(each_unit_sees_the_ones_before_it)                                                                            \
-    TEST(an_op_on_a_task_that_no_fence_has_looked_at_undoes_its_unit)                                                  \
-    TEST(an_empty_batch_is_fine)                                                                                       \
-    TEST(a_created_instance_is_active_and_due_now)                                                                     \
-    TEST(absent_and_empty_params_are_kept_apart)                                                                       \
-    TEST(a_held_create_is_processing_at_once)                                                                          \
-    TEST(an_existing_id_is_refused_or_skipped)                                                                         \
-    TEST(a_fence_holds_only_for_its_run_and_epoch)                                                                     \
-    TEST(a_step_renews_updated_at)                                                                                     \
-    TEST(a_fence_tells_of_a_pause_and_refuses_when_asked_to)                                                           \
-    TEST(a_fence_tells_of_events_and_refuses_unseen_ones_when_asked_to)                                                \
-    TEST(parking_frees_the_task_and_raises_the_epoch)                                                                  \
-    TEST(parking_keeps_or_sets_the_due_time_as_told)                                                                   \
-    TEST(parking_with_unseen_events_is_due_now)                                                                        \
-    TEST(parking_a_task_that_was_asked_to_pause_pauses_it)                                                             \
-    TEST(a_pause_request_is_set_and_cleared_without_moving_the_task)                                                   \
-    TEST(holding_makes_the_task_a_runners)                                                                             \
-    TEST(ops_on_a_finished_run_are_refused)                                                                            \
-    TEST(finishing_moves_the_outcome_to_the_instance_and_deletes_the_task)                                             \
-    TEST(restarting_begins_a_new_run_from_any_state)                                                                   \
-    TEST(restarting_another_run_than_the_current_is_refused)
-/* clang-format on */
-
-RUN_ON_ALL_STORES(TESTS)

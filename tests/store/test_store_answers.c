@@ -1,6 +1,6 @@
 /* test_store_answers.c - answers, which a run is told by those that it waits for, and the steps that a new run keeps of the
  * old.  On all stores.  See also test_store_links.c. */
-#include "linked_fixture.h"
+#include "kit/store_fixture.h"
 #include "same_rows.h"
 
 /* ---- Answers ----------------------------------------------------------------------------------------------------- */
@@ -37,9 +37,8 @@ static size_t event_count(struct fixture *fixture, struct pw_fence at)
     return count;
 }
 
-static void an_answer_wakes_a_run_that_waits(void **state) /* G1, A14 */
+TEST_OF(fixture, an_answer_wakes_a_run_that_waits) /* G1, A14 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     (void)add_event(fixture_unit(fixture), at, "e", "paid");
     fixture_apply_all(fixture);
@@ -77,9 +76,8 @@ static void an_answer_wakes_a_run_that_waits(void **state) /* G1, A14 */
     assert_int_equal(rows[0].created_at_ms, fixture->now_ms);
 }
 
-static void an_answer_to_a_run_that_does_not_wait_is_kept_for_it(void **state) /* G1 */
+TEST_OF(fixture, an_answer_to_a_run_that_does_not_wait_is_kept_for_it) /* G1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence due = create_instance(fixture, "order", "due"), held = create_held(fixture, "order", "held");
     struct pw_fence paused = park(fixture, create_held(fixture, "order", "paused"), PW_TASK_PAUSED, PW_TASK_WAKE, 0);
     const struct pw_fence all[] = { due, held, paused };
@@ -108,18 +106,16 @@ static void an_answer_to_a_run_that_does_not_wait_is_kept_for_it(void **state) /
     assert_int_equal(parking->due_at_ms_set, fixture->now_ms);
 }
 
-static void an_answer_to_a_held_run_says_that_it_is_asked_to_pause(void **state)
+TEST_OF(fixture, an_answer_to_a_held_run_says_that_it_is_asked_to_pause)
 {
-    struct fixture *fixture = *state;
     struct pw_fence held = create_held(fixture, "order", "held");
     ask_to_pause(fixture, held);
     fixture_apply_all(fixture);
     assert_true(answer(fixture, held.instance, "$x").task.pause_requested);
 }
 
-static void an_answer_goes_to_the_run_that_the_instance_is_in_by_now(void **state)
+TEST_OF(fixture, an_answer_goes_to_the_run_that_the_instance_is_in_by_now)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     assert_int_equal(answer(fixture, at.instance, "$x").told.run, 1);
     add(fixture_unit(fixture), PW_OP_RESTART)->as.restart = (struct pw_op_restart){ .instance = at.instance, .run = 1 };
@@ -133,9 +129,8 @@ static void an_answer_goes_to_the_run_that_the_instance_is_in_by_now(void **stat
     assert_int_equal(event_count(fixture, at), 1);
 }
 
-static void an_answer_to_nobody_or_to_a_run_that_has_ended_does_nothing(void **state)
+TEST_OF(fixture, an_answer_to_nobody_or_to_a_run_that_has_ended_does_nothing)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     assert_false(answer(fixture, at.instance + 1000, "$x").recorded);
     (void)add_finish(fixture_unit(fixture), at, PW_OUTCOME_COMPLETE);
@@ -148,9 +143,8 @@ static void an_answer_to_nobody_or_to_a_run_that_has_ended_does_nothing(void **s
     assert_int_equal(read_key(fixture, at.instance).updated_at_ms, FIXTURE_NOW_MS);
 }
 
-static void the_end_of_a_job_and_its_answer_are_one(void **state) /* S1, S2 */
+TEST_OF(fixture, the_end_of_a_job_and_its_answer_are_one) /* S1, S2 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_fence job = create_linked(fixture, at, "@mail", PW_RELATION_JOB).at;
     at = park(fixture, at, PW_TASK_WAITING, PW_TASK_WAKE, FIXTURE_NOW_MS + 5000);
@@ -173,9 +167,8 @@ static void the_end_of_a_job_and_its_answer_are_one(void **state) /* S1, S2 */
     assert_int_equal(read_key(fixture, at.instance).task.epoch, at.epoch + 1);
 }
 
-static void an_event_that_is_no_answer_wakes_nobody(void **state)
+TEST_OF(fixture, an_event_that_is_no_answer_wakes_nobody)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     at = park(fixture, at, PW_TASK_WAITING, PW_TASK_WAKE, FIXTURE_NOW_MS + 5000);
     struct pw_op_event *op = add_event(fixture_unit(fixture), at, "e", "paid");
@@ -186,9 +179,8 @@ static void an_event_that_is_no_answer_wakes_nobody(void **state)
     assert_int_equal(try_fence(fixture, at), PAWL_OK);
 }
 
-static void hooks_are_told_of_the_run_that_an_answer_woke_and_of_no_other(void **state)
+TEST_OF(fixture, hooks_are_told_of_the_run_that_an_answer_woke_and_of_no_other)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     static const char *const ids[] = { "held", "woken", "not waiting" };
     at = park(fixture, at, PW_TASK_ACTIVE, PW_TASK_WAKE, PW_NOW);
@@ -211,9 +203,8 @@ static void hooks_are_told_of_the_run_that_an_answer_woke_and_of_no_other(void *
     assert_int_equal(rows[0].run, 1);
 }
 
-static void a_run_that_an_answer_wakes_is_taken_by_who_offers_to_carry_on_its_workflow(void **state)
+TEST_OF(fixture, a_run_that_an_answer_wakes_is_taken_by_who_offers_to_carry_on_its_workflow)
 {
-    struct fixture *fixture = *state;
     const struct pw_text names[] = { text("other"), text("order") };
     struct pw_fence at = create_held(fixture, "order", "a");
     at = park(fixture, at, PW_TASK_WAITING, PW_TASK_WAKE, FIXTURE_NOW_MS + 5000);
@@ -269,9 +260,8 @@ static struct pw_fence create_waiting(struct fixture *fixture)
     return at;
 }
 
-static void an_event_wakes_the_run_that_waits_for_its_type_until_the_wait_is_over(void **state) /* A9, B7 */
+TEST_OF(fixture, an_event_wakes_the_run_that_waits_for_its_type_until_the_wait_is_over) /* A9, B7 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_waiting(fixture);
     struct pw_op_event *other = add_send(fixture_unit(fixture), "a", "e1", "other");
     fixture_apply(fixture);
@@ -301,9 +291,8 @@ static void an_event_wakes_the_run_that_waits_for_its_type_until_the_wait_is_ove
     assert_int_equal(task.event_seq, 3);
 }
 
-static void a_run_that_an_event_wakes_is_taken_by_who_offers_to(void **state)
+TEST_OF(fixture, a_run_that_an_event_wakes_is_taken_by_who_offers_to)
 {
-    struct fixture *fixture = *state;
     (void)create_waiting(fixture);
     struct pw_op_event *op = add_send(fixture_unit(fixture), "a", "e", "paid");
     op->offer = (struct pw_offer){ .owner = FIXTURE_OWNER, .lease_ms = FIXTURE_LEASE_MS };
@@ -316,9 +305,8 @@ static void a_run_that_an_event_wakes_is_taken_by_who_offers_to(void **state)
     assert_int_equal(op->task.owner, FIXTURE_OWNER);
 }
 
-static void an_event_in_the_batch_of_the_park_that_waits_for_it_wakes_the_run(void **state)
+TEST_OF(fixture, an_event_in_the_batch_of_the_park_that_waits_for_it_wakes_the_run)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     add_wait(fixture_unit(fixture), at, "paid", FIXTURE_NOW_MS + 5000);
     struct pw_op_event *first = add_send(fixture_unit(fixture), "a", "e1", "paid");
@@ -329,18 +317,16 @@ static void an_event_in_the_batch_of_the_park_that_waits_for_it_wakes_the_run(vo
     assert_int_equal(second->seq, 2);
 }
 
-static void an_event_to_one_that_was_made_in_the_same_batch_arrives(void **state)
+TEST_OF(fixture, an_event_to_one_that_was_made_in_the_same_batch_arrives)
 {
-    struct fixture *fixture = *state;
     (void)add_create(fixture_unit(fixture), "order", "new");
     struct pw_op_event *op = add_send(fixture_unit(fixture), "new", "e", "paid");
     fixture_apply(fixture);
     assert_true(op->recorded);
 }
 
-static void an_event_to_nobody_or_to_one_that_has_ended_is_refused(void **state) /* B6, B7 */
+TEST_OF(fixture, an_event_to_nobody_or_to_one_that_has_ended_is_refused) /* B6, B7 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     (void)add_send(fixture_unit(fixture), "a", "known", "paid");
     (void)add_finish(fixture_unit(fixture), at, PW_OUTCOME_ERRORED);
@@ -422,9 +408,8 @@ static const char *kept(struct fixture *fixture, struct pw_fence *at, int64_t be
     return numbers;
 }
 
-static void a_new_run_keeps_the_finished_steps_that_it_is_told_to(void **state) /* F2 */
+TEST_OF(fixture, a_new_run_keeps_the_finished_steps_that_it_is_told_to) /* F2 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence a = create_with_steps(fixture, "a"), b = create_with_steps(fixture, "b");
     assert_string_equal(kept(fixture, &a, 4, 0), "1 2 3 ");
     assert_string_equal(kept(fixture, &a, 3, 1), "2 "); /* of the run before */
@@ -434,9 +419,8 @@ static void a_new_run_keeps_the_finished_steps_that_it_is_told_to(void **state) 
 }
 
 /* The fifth was put right by hand, by its status alone. */
-static void a_new_run_may_leave_out_what_was_dropped(void **state) /* F2 */
+TEST_OF(fixture, a_new_run_may_leave_out_what_was_dropped) /* F2 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     (void)add_step(unit, at, 1, "done");
@@ -461,9 +445,8 @@ static void a_new_run_may_leave_out_what_was_dropped(void **state) /* F2 */
     assert_text(rows[2].name, "mended");
 }
 
-static void kept_steps_are_as_they_were_and_the_old_run_has_its_own(void **state) /* F2 */
+TEST_OF(fixture, kept_steps_are_as_they_were_and_the_old_run_has_its_own) /* F2 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_with_steps(fixture, "a"), old = at;
     size_t count = 0, old_count = 0;
     fixture->now_ms += 1000;
@@ -490,9 +473,8 @@ static void kept_steps_are_as_they_were_and_the_old_run_has_its_own(void **state
     assert_int_equal(old_rows[3].status, PAWL_STEP_WAITING);
 }
 
-static void a_restart_that_is_refused_keeps_nothing(void **state)
+TEST_OF(fixture, a_restart_that_is_refused_keeps_nothing)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_with_steps(fixture, "a");
     struct pw_unit *unit = fixture_unit(fixture);
     size_t count = 9;
@@ -507,9 +489,51 @@ static void a_restart_that_is_refused_keeps_nothing(void **state)
     assert_int_equal(count, 0);
 }
 
-static void steps_of_every_kind_are_read_as_they_were_written(void **state)
+static void add_restart_from(struct pw_unit *unit, struct pw_fence at, int64_t keep_before_seq)
 {
-    struct fixture *fixture = *state;
+    add(unit, PW_OP_RESTART)->as.restart =
+        (struct pw_op_restart){ .instance = at.instance, .run = at.run, .keep_before_seq = keep_before_seq };
+}
+
+/* The steps of the old run are of the same batch, too. */
+TEST_OF(fixture, steps_that_are_kept_are_there_for_the_rest_of_the_batch) /* S2 */
+{
+    struct pw_fence at = create_held(fixture, "order", "a"), next = { at.instance, at.run + 1, 0 };
+    struct pw_unit *unit = fixture_unit(fixture);
+    (void)add_step(unit, at, 1, "one");
+    (void)add_step(unit, at, 2, "two");
+    add_restart_from(unit, at, 2);
+    struct pw_op_step *update = &add(fixture_unit(fixture), PW_OP_STEP)->as.step;
+    update->instance = next.instance;
+    update->run = next.run;
+    update->row = (struct pw_step_row){ .seq = 1, .attempts = 7, .status = PAWL_STEP_ERRORED };
+    (void)add_step(fixture_unit(fixture), next, 2, "another two");
+    (void)add_step(fixture_unit(fixture), at, 3, "three"); /* of the old run, and too late to be kept */
+    fixture_apply_all(fixture);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_step WHERE run = 2 AND seq = 1"
+                                           " AND name = 'one' AND attempts = 7 AND status = 2"),
+                     1);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_step WHERE run = 2"), 2);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_step WHERE run = 1"), 3);
+}
+
+TEST_OF(fixture, a_refused_restart_keeps_no_steps) /* S1 */
+{
+    struct pw_fence at = create_held(fixture, "order", "a");
+    (void)add_step(fixture_unit(fixture), at, 1, "one");
+    fixture_apply_all(fixture);
+    struct pw_unit *refused = fixture_unit(fixture);
+    add_restart_from(refused, at, 9);
+    (void)add_fence(refused, at); /* which it has moved itself */
+    add_restart_from(fixture_unit(fixture), at, 0);
+    fixture_apply(fixture);
+    assert_int_equal(fixture->units[0].status, PAWL_CONFLICT);
+    assert_int_equal(fixture->units[1].status, PAWL_OK);
+    assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_step WHERE run = 2"), 0);
+}
+
+TEST_OF(fixture, steps_of_every_kind_are_read_as_they_were_written)
+{
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     size_t count = 0;
@@ -523,28 +547,3 @@ static void steps_of_every_kind_are_read_as_they_were_written(void **state)
         assert_null(rows[kind].description.data);
     }
 }
-
-/* clang-format off */
-#define TESTS(TEST)                                                                                                    \
-    TEST(an_answer_wakes_a_run_that_waits)                                                                             \
-    TEST(an_answer_to_a_run_that_does_not_wait_is_kept_for_it)                                                         \
-    TEST(an_answer_to_a_held_run_says_that_it_is_asked_to_pause)                                                       \
-    TEST(an_answer_goes_to_the_run_that_the_instance_is_in_by_now)                                                     \
-    TEST(an_answer_to_nobody_or_to_a_run_that_has_ended_does_nothing)                                                  \
-    TEST(the_end_of_a_job_and_its_answer_are_one)                                                                      \
-    TEST(an_event_that_is_no_answer_wakes_nobody)                                                                      \
-    TEST(an_event_wakes_the_run_that_waits_for_its_type_until_the_wait_is_over)                                        \
-    TEST(a_run_that_an_event_wakes_is_taken_by_who_offers_to)                                                          \
-    TEST(an_event_in_the_batch_of_the_park_that_waits_for_it_wakes_the_run)                                            \
-    TEST(an_event_to_one_that_was_made_in_the_same_batch_arrives)                                                      \
-    TEST(an_event_to_nobody_or_to_one_that_has_ended_is_refused)                                                       \
-    TEST(a_run_that_an_answer_wakes_is_taken_by_who_offers_to_carry_on_its_workflow)                                   \
-    TEST(hooks_are_told_of_the_run_that_an_answer_woke_and_of_no_other)                                                \
-    TEST(a_new_run_keeps_the_finished_steps_that_it_is_told_to)                                                        \
-    TEST(a_new_run_may_leave_out_what_was_dropped)                                                        \
-    TEST(kept_steps_are_as_they_were_and_the_old_run_has_its_own)                                                      \
-    TEST(a_restart_that_is_refused_keeps_nothing)                                                                      \
-    TEST(steps_of_every_kind_are_read_as_they_were_written)
-/* clang-format on */
-
-RUN_ON_ALL_STORES(TESTS)

@@ -617,10 +617,9 @@ static void open_sides(struct trial *trial)
     }
 }
 
-static void the_stores_answer_alike_and_end_alike(void **state)
+TEST(the_stores_answer_alike_and_end_alike)
 {
     struct trial *trial = calloc(1, sizeof *trial);
-    (void)state;
     assert_non_null(trial);
     trial->now_ms = INT64_C(1700000000000);
     open_sides(trial);
@@ -652,9 +651,8 @@ static int exit_code_with(enum flaw flaw)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-static void a_rule_that_one_side_breaks_is_found(void **state)
+TEST(a_rule_that_one_side_breaks_is_found)
 {
-    (void)state;
     (void)postgres_server_socket(); /* one for all */
     for (int flaw = FLAW_NONE + 1; flaw < FLAW_COUNT; flaw++) {
         int code = exit_code_with((enum flaw)flaw);
@@ -665,8 +663,6 @@ static void a_rule_that_one_side_breaks_is_found(void **state)
 
 int main(int count, char **arguments)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(the_stores_answer_alike_and_end_alike),
-                                        cmocka_unit_test(a_rule_that_one_side_breaks_is_found) };
     if (count > 1)
         wanted.sequences = strtoull(arguments[1], NULL, 10);
     if (count > 2)
@@ -675,7 +671,7 @@ int main(int count, char **arguments)
         wanted.flaw = (enum flaw)strtol(arguments[3], NULL, 10);
     if (count > 3) /* only this one: the other would begin again for ever */
         cmocka_set_test_filter("the_stores_*");
-    int failed = cmocka_run_group_tests_name("differential", tests, NULL, NULL);
+    int failed = test_run_all();
     print_message("the last seed was %" PRIu64 ": test_store_differential 1 %" PRIu64 "\n", wanted.playing,
                   wanted.playing);
     return failed;

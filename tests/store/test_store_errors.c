@@ -8,32 +8,9 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-static pawl_status try_open(struct fixture *fixture, const char *url)
-{
-    struct pw_store *store = NULL;
-    struct pawl_clock clock = { .now_ms = fixture_now, .user = fixture };
-    fixture->error.text[0] = '\0';
-    pawl_status status = pw_store_open(url, clock, &store, &fixture->error);
-    if (status == PAWL_OK)
-        store->ops->close(store);
-    return status;
-}
-
-static void close_store(struct fixture *fixture)
-{
-    fixture->store->ops->close(fixture->store);
-    fixture->store = NULL;
-}
-
 static const char *database_path(const struct fixture *fixture)
 {
     return fixture->url + strlen("sqlite:");
-}
-
-static void assert_says(const struct fixture *fixture, const char *part)
-{
-    if (strstr(fixture->error.text, part) == NULL)
-        fail_msg("\"%s\" does not say \"%s\"", fixture->error.text, part);
 }
 
 /* A foreign connection to the same file. */
@@ -70,7 +47,7 @@ static pawl_status apply_big_step(struct fixture *fixture, struct pw_fence at, i
 
 /* ---- URLs ---------------------------------------------------------------------------------------------------- */
 
-static void a_url_that_is_not_understood_is_refused_by_name(void **state)
+TEST_IN(on_memory, fixture, a_url_that_is_not_understood_is_refused_by_name)
 {
     static const struct {
         const char *url, *part;
@@ -87,16 +64,14 @@ static void a_url_that_is_not_understood_is_refused_by_name(void **state)
         { "sqlite::memory:?busy_ms=99999999999", "busy_ms=99999999999" },
         { "sqlite::memory:?busy_ms=5&cache=shared", "cache=shared" },
     };
-    struct fixture *fixture = *state;
     for (size_t position = 0; position < sizeof cases / sizeof cases[0]; position++) {
         assert_int_equal(try_open(fixture, cases[position].url), PAWL_INVALID);
         assert_says(fixture, cases[position].part);
     }
 }
 
-static void options_of_the_url_are_taken(void **state)
+TEST_IN(on_file, fixture, options_of_the_url_are_taken)
 {
-    struct fixture *fixture = *state;
     close_store(fixture);
     (void)strncat(fixture->url, "?synchronous=normal&busy_ms=5", sizeof fixture->url - strlen(fixture->url) - 1);
     fixture->store = fixture_open_store(fixture);
@@ -105,14 +80,13 @@ static void options_of_the_url_are_taken(void **state)
     assert_int_equal(query_number(fixture, "SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'wal'"), 1);
 }
 
-static void the_default_survives_a_power_loss(void **state)
+TEST_IN(on_file, fixture, the_default_survives_a_power_loss)
 {
-    assert_int_equal(query_number(*state, "PRAGMA synchronous"), 2);
+    assert_int_equal(query_number(fixture, "PRAGMA synchronous"), 2);
 }
 
-static void without_a_url_the_store_is_pawl_db_here(void **state)
+TEST_IN(on_file, fixture, without_a_url_the_store_is_pawl_db_here)
 {
-    struct fixture *fixture = *state;
     char before[4096];
     assert_non_null(getcwd(before, sizeof before));
     assert_int_equal(chdir(fixture->directory), 0);
@@ -125,9 +99,8 @@ static void without_a_url_the_store_is_pawl_db_here(void **state)
 
 /* ---- Files that cannot be opened ----------------------------------------------------------------------------- */
 
-static void a_directory_is_not_a_database(void **state)
+TEST_IN(on_file, fixture, a_directory_is_not_a_database)
 {
-    struct fixture *fixture = *state;
     char url[128];
     (void)snprintf(url, sizeof url, "sqlite:%s", fixture->directory);
     assert_int_equal(try_open(fixture, url), PAWL_STORE_UNAVAILABLE);
@@ -135,9 +108,8 @@ static void a_directory_is_not_a_database(void **state)
     assert_says(fixture, "name a file");
 }
 
-static void a_missing_directory_is_named(void **state)
+TEST_IN(on_file, fixture, a_missing_directory_is_named)
 {
-    struct fixture *fixture = *state;
     char url[128];
     (void)snprintf(url, sizeof url, "sqlite:%s/none/test.db", fixture->directory);
     assert_int_equal(try_open(fixture, url), PAWL_STORE_UNAVAILABLE);
@@ -145,9 +117,8 @@ static void a_missing_directory_is_named(void **state)
     assert_says(fixture, "directory must exist");
 }
 
-static void a_file_that_is_no_database_is_refused_and_left_alone(void **state)
+TEST_IN(on_file, fixture, a_file_that_is_no_database_is_refused_and_left_alone)
 {
-    struct fixture *fixture = *state;
     close_store(fixture);
     int file = open(database_path(fixture), O_WRONLY | O_TRUNC);
     char noise[4096];
@@ -161,9 +132,8 @@ static void a_file_that_is_no_database_is_refused_and_left_alone(void **state)
     assert_int_equal(about.st_size, sizeof noise);
 }
 
-static void a_damaged_file_is_told_as_such(void **state)
+TEST_IN(on_file, fixture, a_damaged_file_is_told_as_such)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     close_store(fixture);
     int file = open(database_path(fixture), O_WRONLY);
@@ -184,9 +154,8 @@ static void a_damaged_file_is_told_as_such(void **state)
 }
 
 /* Whatever is compared with it comes before it, so that it would be the next one for ever. */
-static void counting_ends_at_a_workflow_whose_name_is_no_text(void **state)
+TEST_IN(on_file, fixture, counting_ends_at_a_workflow_whose_name_is_no_text)
 {
-    struct fixture *fixture = *state;
     const struct pw_read asked = { .kind = PW_READ_TASK_COUNTS, .now_ms = fixture->now_ms };
     struct pw_found found;
     (void)create_instance(fixture, "order", "a");
@@ -196,23 +165,23 @@ static void counting_ends_at_a_workflow_whose_name_is_no_text(void **state)
     assert_int_equal(found.tasks.active, 1);
 }
 
-static void a_newer_schema_is_refused_with_both_numbers(void **state)
+TEST_IN(on_databases, fixture, a_newer_schema_is_refused_with_both_numbers)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
+    bool is_file = fixture->place.store == STORE_IN_FILE;
     close_store(fixture);
-    change_file(fixture, "UPDATE workflow_schema SET version = 77");
+    store_place_execute(&fixture->place, "UPDATE workflow_schema SET version = 77");
     assert_int_equal(try_open(fixture, fixture->url), PAWL_STORE_TOO_NEW);
     assert_says(fixture, "77");
-    assert_says(fixture, "up to 8");
-    change_file(fixture, "UPDATE workflow_schema SET version = 8");
+    assert_says(fixture, is_file ? "up to 8" : "up to 9");
+    store_place_execute(&fixture->place,
+                        is_file ? "UPDATE workflow_schema SET version = 8" : "UPDATE workflow_schema SET version = 9");
     fixture->store = fixture_open_store(fixture);
     assert_int_equal(try_fence(fixture, at), PAWL_OK);
 }
 
-static void an_applications_own_database_is_shared(void **state) /* A13 */
+TEST_IN(on_file, fixture, an_applications_own_database_is_shared) /* A13 */
 {
-    struct fixture *fixture = *state;
     close_store(fixture);
     assert_int_equal(unlink(database_path(fixture)), 0);
     change_file(fixture, "CREATE TABLE customer (id); INSERT INTO customer VALUES (7); PRAGMA user_version = 5;"
@@ -223,31 +192,31 @@ static void an_applications_own_database_is_shared(void **state) /* A13 */
     assert_int_equal(query_number(fixture, "PRAGMA user_version"), 5);
 }
 
-static void somebody_elses_table_of_our_name_is_refused_and_left_alone(void **state)
+TEST_IN(on_databases, fixture, somebody_elses_table_of_our_name_is_refused_and_left_alone)
 {
-    static const char *const foreign[] = {
-        "CREATE TABLE workflow_instance (theirs); INSERT INTO workflow_instance VALUES (7)",
-        "CREATE TABLE workflow_schema (theirs)",
-        "CREATE TABLE workflow_schema (version)",
-        "CREATE TABLE workflow_steps (theirs)",
+    bool is_file = fixture->place.store == STORE_IN_FILE;
+    const char *const foreign[] = {
+        "CREATE TABLE workflow_instance (theirs int); INSERT INTO workflow_instance VALUES (7)",
+        "CREATE TABLE workflow_schema (theirs int)",
+        "CREATE TABLE workflow_schema (version bigint)",
+        "CREATE TABLE workflow_steps (theirs int)",
+        "CREATE VIEW workflow_steps AS SELECT 1 AS theirs",
+        is_file ? NULL : "CREATE FUNCTION workflow_guard() RETURNS int LANGUAGE sql AS 'SELECT 1'",
     };
-    struct fixture *fixture = *state;
     close_store(fixture);
-    for (size_t position = 0; position < sizeof foreign / sizeof foreign[0]; position++) {
-        assert_int_equal(unlink(database_path(fixture)), 0);
-        change_file(fixture, foreign[position]);
+    for (size_t i = 0; i < sizeof foreign / sizeof foreign[0] && foreign[i] != NULL; i++) {
+        store_place_empty(&fixture->place, true);
+        store_place_execute(&fixture->place, foreign[i]);
         assert_int_equal(try_open(fixture, fixture->url), PAWL_STORE_CORRUPT);
-        assert_says(fixture, "another file");
-        sqlite3 *db = open_foreign(fixture);
-        assert_int_equal(sqlite3_exec(db, "CREATE TABLE workflow_task (free)", NULL, NULL, NULL), SQLITE_OK);
-        assert_int_equal(sqlite3_close(db), SQLITE_OK);
+        assert_says(fixture, is_file ? "another file" : "pawl_schema");
+        store_place_execute(&fixture->place, "CREATE TABLE workflow_task (free int)");
     }
+    store_place_empty(&fixture->place, true);
 }
 
 /* Root may write everything, so the one who tries is somebody else. */
-static void a_read_only_file_is_told_as_such(void **state)
+TEST_IN(on_file, fixture, a_read_only_file_is_told_as_such)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     close_store(fixture);
     assert_int_equal(chmod(database_path(fixture), 0444), 0);
@@ -270,9 +239,8 @@ static void a_read_only_file_is_told_as_such(void **state)
 }
 
 /* Byte 18 of the header says which version may write it; a version that SQLite does not know makes it read-only. */
-static void a_file_that_is_marked_as_written_by_a_newer_sqlite_is_read_only(void **state)
+TEST_IN(on_file, fixture, a_file_that_is_marked_as_written_by_a_newer_sqlite_is_read_only)
 {
-    struct fixture *fixture = *state;
     close_store(fixture);
     change_file(fixture, "PRAGMA journal_mode = DELETE");
     int file = open(database_path(fixture), O_WRONLY);
@@ -284,9 +252,8 @@ static void a_file_that_is_marked_as_written_by_a_newer_sqlite_is_read_only(void
     assert_says(fixture, database_path(fixture));
 }
 
-static void a_file_system_that_cannot_share_memory_is_told_to_be_left(void **state)
+TEST_IN(on_file, fixture, a_file_system_that_cannot_share_memory_is_told_to_be_left)
 {
-    struct fixture *fixture = *state;
     sqlite3_vfs *usual = sqlite3_vfs_find(NULL), *plain = sqlite3_vfs_find("unix-dotfile");
     assert_non_null(plain);
     close_store(fixture);
@@ -301,9 +268,8 @@ static void a_file_system_that_cannot_share_memory_is_told_to_be_left(void **sta
     fixture->store = fixture_open_store(fixture);
 }
 
-static void a_runner_that_cannot_be_announced_is_told_the_file(void **state)
+TEST_IN(on_file, fixture, a_runner_that_cannot_be_announced_is_told_the_file)
 {
-    struct fixture *fixture = *state;
     const struct pw_store_ops *ops = fixture->store->ops;
     char path[160];
     (void)snprintf(path, sizeof path, "%s-runners", database_path(fixture));
@@ -319,9 +285,8 @@ static void a_runner_that_cannot_be_announced_is_told_the_file(void **state)
 
 /* ---- Trouble while in use ------------------------------------------------------------------------------------ */
 
-static void a_full_database_fails_the_whole_and_harms_nothing(void **state) /* S3 */
+TEST_IN(on_file, fixture, a_full_database_fails_the_whole_and_harms_nothing) /* S3 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     int64_t pages = query_number(fixture, "PRAGMA page_count");
     char limit[64];
@@ -353,9 +318,8 @@ static int fill_up(struct fixture *fixture, struct pw_fence at)
     return (int)status;
 }
 
-static void a_write_that_fails_keeps_what_was_committed(void **state)
+TEST_IN(on_file, fixture, a_write_that_fails_keeps_what_was_committed)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     close_store(fixture);
     pid_t child = fork();
@@ -374,9 +338,8 @@ static void a_write_that_fails_keeps_what_was_committed(void **state)
                      1);
 }
 
-static void a_busy_database_is_waited_for_and_then_told(void **state)
+TEST_IN(on_file, fixture, a_busy_database_is_waited_for_and_then_told)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     close_store(fixture);
     (void)strncat(fixture->url, "?busy_ms=50", sizeof fixture->url - strlen(fixture->url) - 1);
@@ -396,9 +359,8 @@ static void a_busy_database_is_waited_for_and_then_told(void **state)
     assert_int_equal(sqlite3_close(other), SQLITE_OK);
 }
 
-static void an_op_of_no_kind_fails_the_whole_and_harms_nothing(void **state)
+TEST_IN(on_file, fixture, an_op_of_no_kind_fails_the_whole_and_harms_nothing)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     (void)add_step(fixture_unit(fixture), at, 1, "neighbour");
     (void)add(fixture_unit(fixture), (enum pw_op_kind)999);
@@ -409,32 +371,3 @@ static void an_op_of_no_kind_fails_the_whole_and_harms_nothing(void **state)
     assert_int_equal(step_count(fixture, at), 0);
     assert_int_equal(try_fence(fixture, at), PAWL_OK);
 }
-
-/* clang-format off */
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_MEMORY(a_url_that_is_not_understood_is_refused_by_name)
-        ON_FILE(options_of_the_url_are_taken)
-        ON_FILE(the_default_survives_a_power_loss)
-        ON_FILE(without_a_url_the_store_is_pawl_db_here)
-        ON_FILE(a_directory_is_not_a_database)
-        ON_FILE(a_missing_directory_is_named)
-        ON_FILE(a_file_that_is_no_database_is_refused_and_left_alone)
-        ON_FILE(a_damaged_file_is_told_as_such)
-        ON_FILE(counting_ends_at_a_workflow_whose_name_is_no_text)
-        ON_FILE(a_newer_schema_is_refused_with_both_numbers)
-        ON_FILE(an_applications_own_database_is_shared)
-        ON_FILE(somebody_elses_table_of_our_name_is_refused_and_left_alone)
-        ON_FILE(a_read_only_file_is_told_as_such)
-        ON_FILE(a_file_that_is_marked_as_written_by_a_newer_sqlite_is_read_only)
-        ON_FILE(a_file_system_that_cannot_share_memory_is_told_to_be_left)
-        ON_FILE(a_runner_that_cannot_be_announced_is_told_the_file)
-        ON_FILE(a_full_database_fails_the_whole_and_harms_nothing)
-        ON_FILE(a_write_that_fails_keeps_what_was_committed)
-        ON_FILE(a_busy_database_is_waited_for_and_then_told)
-        ON_FILE(an_op_of_no_kind_fails_the_whole_and_harms_nothing)
-    };
-    return cmocka_run_group_tests_name("errors", tests, NULL, NULL);
-}
-/* clang-format on */

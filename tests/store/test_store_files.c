@@ -3,7 +3,6 @@
 #include "kit/store_fixture.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { RUNNER = 4711 };
@@ -46,9 +45,8 @@ static void assert_modes(const struct fixture *fixture, mode_t mode)
     assert_int_equal(mode_of(fixture, "-runners"), mode);
 }
 
-static void a_new_database_is_its_owners_whatever_the_umask(void **state)
+TEST_IN(on_file, fixture, a_new_database_is_its_owners_whatever_the_umask)
 {
-    struct fixture *fixture = *state;
     static const mode_t masks[] = { 0, 022, 077, 0177 };
     static const struct {
         const char *options;
@@ -69,9 +67,8 @@ static void a_new_database_is_its_owners_whatever_the_umask(void **state)
         }
 }
 
-static void a_database_that_is_there_keeps_its_mode(void **state)
+TEST_IN(on_file, fixture, a_database_that_is_there_keeps_its_mode)
 {
-    struct fixture *fixture = *state;
     char path[256];
     struct pw_store *store = open_new(fixture, "");
     store->ops->close(store);
@@ -95,9 +92,8 @@ static void a_database_that_is_there_keeps_its_mode(void **state)
     remove_new(fixture);
 }
 
-static void a_link_that_leads_to_no_file_yet_is_followed(void **state)
+TEST_IN(on_file, fixture, a_link_that_leads_to_no_file_yet_is_followed)
 {
-    struct fixture *fixture = *state;
     char link[256], target[256];
     struct stat found;
     (void)snprintf(link, sizeof link, "%s/link.db", fixture->place.folder);
@@ -113,9 +109,8 @@ static void a_link_that_leads_to_no_file_yet_is_followed(void **state)
     remove_new(fixture);
 }
 
-static void a_mode_that_is_none_is_refused_and_nothing_is_made(void **state)
+TEST_IN(on_file, fixture, a_mode_that_is_none_is_refused_and_nothing_is_made)
 {
-    struct fixture *fixture = *state;
     static const char *const list[] = { "",     "6",     "60",   "0060", "0400", "0200",  "0700",
                                         "1600", "00600", "0608", "rw",   "-600", "0x180", "0677" };
     for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
@@ -126,16 +121,4 @@ static void a_mode_that_is_none_is_refused_and_nothing_is_made(void **state)
         assert_non_null(strstr(fixture->error.text, "0660"));
         assert_int_equal(mode_of(fixture, ""), 0);
     }
-}
-
-#define TESTS(ON)                                                                                                      \
-    ON(a_new_database_is_its_owners_whatever_the_umask)                                                                \
-    ON(a_database_that_is_there_keeps_its_mode)                                                                        \
-    ON(a_link_that_leads_to_no_file_yet_is_followed)                                                                   \
-    ON(a_mode_that_is_none_is_refused_and_nothing_is_made)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = { TESTS(ON_FILE) };
-    return cmocka_run_group_tests_name("in a file", tests, NULL, NULL);
 }

@@ -72,9 +72,8 @@ static void assert_same_step(const struct pw_step_row *actual, const struct pw_s
     assert_int_equal(actual->updated_at_ms, expected->updated_at_ms);
 }
 
-static void a_step_is_read_as_it_was_written(void **state)
+TEST_OF(fixture, a_step_is_read_as_it_was_written)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     *add_step(fixture_unit(fixture), at, 1, "") = full_step;
     fixture_apply_all(fixture);
@@ -84,9 +83,8 @@ static void a_step_is_read_as_it_was_written(void **state)
     assert_same_step(&rows[0], &full_step);
 }
 
-static void a_step_without_times_carries_the_transactions(void **state) /* S5 */
+TEST_OF(fixture, a_step_without_times_carries_the_transactions) /* S5 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     (void)add_step(fixture_unit(fixture), at, 1, "plain");
     fixture_apply_all(fixture);
@@ -99,9 +97,8 @@ static void a_step_without_times_carries_the_transactions(void **state) /* S5 */
     assert_null(rows[0].error_name.data);
 }
 
-static void updating_a_step_keeps_its_name_kind_and_creation(void **state)
+TEST_OF(fixture, updating_a_step_keeps_its_name_kind_and_creation)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     *add_step(fixture_unit(fixture), at, 1, "") = full_step;
     fixture_apply_all(fixture);
@@ -126,9 +123,8 @@ static void updating_a_step_keeps_its_name_kind_and_creation(void **state)
     assert_same_step(&rows[0], &expected);
 }
 
-static void updating_a_step_that_is_not_there_is_refused(void **state)
+TEST_OF(fixture, updating_a_step_that_is_not_there_is_refused)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     (void)add_step(unit, at, 1, "none");
@@ -137,9 +133,8 @@ static void updating_a_step_that_is_not_there_is_refused(void **state)
     assert_int_equal(unit->status, PAWL_CONFLICT);
 }
 
-static void steps_are_paged_in_both_directions_and_by_run(void **state)
+TEST_OF(fixture, steps_are_paged_in_both_directions_and_by_run)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_fence other = create_held(fixture, "order", "b");
     struct pw_unit *unit = fixture_unit(fixture);
@@ -174,9 +169,8 @@ static void steps_are_paged_in_both_directions_and_by_run(void **state)
     assert_text(rows[0].name, "second run");
 }
 
-static void waiting_steps_are_read_in_order_and_alone(void **state)
+TEST_OF(fixture, waiting_steps_are_read_in_order_and_alone)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     add_step(unit, at, 3, "later")->status = PAWL_STEP_WAITING;
@@ -197,9 +191,8 @@ static void waiting_steps_are_read_in_order_and_alone(void **state)
 
 /* ---- Events -------------------------------------------------------------------------------------------------- */
 
-static void events_are_numbered_within_the_run_and_kept_as_sent(void **state) /* A9, B7 */
+TEST_OF(fixture, events_are_numbered_within_the_run_and_kept_as_sent) /* A9, B7 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     struct pw_op_event *first = add_event(unit, at, "e1", "paid");
@@ -222,9 +215,8 @@ static void events_are_numbered_within_the_run_and_kept_as_sent(void **state) /*
     assert_int_equal(read_key(fixture, at.instance).task.event_seq, 2);
 }
 
-static void an_event_with_a_known_id_changes_nothing(void **state) /* B7 */
+TEST_OF(fixture, an_event_with_a_known_id_changes_nothing) /* B7 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_fence other = create_held(fixture, "order", "b");
     struct pw_op_event *first = add_event(fixture_unit(fixture), at, "e1", "paid");
@@ -242,9 +234,8 @@ static void an_event_with_a_known_id_changes_nothing(void **state) /* B7 */
     assert_int_equal(count, 2);
 }
 
-static void an_event_to_another_run_than_the_current_is_refused(void **state) /* B5 */
+TEST_OF(fixture, an_event_to_another_run_than_the_current_is_refused) /* B5 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     (void)add_event(unit, (struct pw_fence){ at.instance, 2, 0 }, "e1", "paid");
@@ -252,9 +243,8 @@ static void an_event_to_another_run_than_the_current_is_refused(void **state) /*
     assert_int_equal(unit->status, PAWL_CONFLICT);
 }
 
-static void consumed_events_are_no_longer_new(void **state)
+TEST_OF(fixture, consumed_events_are_no_longer_new)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     (void)add_event(unit, at, "e1", "paid");
@@ -283,9 +273,8 @@ static void consumed_events_are_no_longer_new(void **state)
     assert_text(rows[1].consumed_by, "wait");
 }
 
-static void an_event_is_found_by_its_id_in_its_own_run(void **state)
+TEST_OF(fixture, an_event_is_found_by_its_id_in_its_own_run)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_fence other = create_held(fixture, "order", "b");
     struct pw_unit *unit = fixture_unit(fixture);
@@ -313,9 +302,8 @@ static void an_event_is_found_by_its_id_in_its_own_run(void **state)
     }
 }
 
-static void several_instances_are_read_in_the_order_in_which_they_are_wanted(void **state)
+TEST_OF(fixture, several_instances_are_read_in_the_order_in_which_they_are_wanted)
 {
-    struct fixture *fixture = *state;
     struct pw_fence a = create_held(fixture, "order", "a"), b = create_held(fixture, "order", "b");
     struct pw_fence c = create_held(fixture, "other", "a");
     const int64_t keys[] = { c.instance, 987654, a.instance, b.instance, a.instance };
@@ -356,9 +344,8 @@ static void add_log(struct pw_unit *unit, struct pw_fence at, enum pawl_log_leve
     op->row.message = text(message);
 }
 
-static void log_lines_are_numbered_within_the_run(void **state) /* A12 */
+TEST_OF(fixture, log_lines_are_numbered_within_the_run) /* A12 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_fence other = create_held(fixture, "order", "b");
     struct pw_unit *unit = fixture_unit(fixture);
@@ -393,9 +380,8 @@ static void log_lines_are_numbered_within_the_run(void **state) /* A12 */
     assert_false(rows[1].is_repair);
 }
 
-static void logs_are_filtered_by_level_and_category(void **state)
+TEST_OF(fixture, logs_are_filtered_by_level_and_category)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     add_log(unit, at, PAWL_LOG_DEBUG, "system", "1");
@@ -431,9 +417,8 @@ static struct pw_instance *list(struct fixture *fixture, struct pw_instance_quer
     return rows;
 }
 
-static void instances_are_listed_page_by_page_in_both_directions(void **state)
+TEST_OF(fixture, instances_are_listed_page_by_page_in_both_directions)
 {
-    struct fixture *fixture = *state;
     static const char *const ids[] = { "c", "a", "b", "e", "d" };
     for (size_t position = 0; position < 5; position++)
         (void)create_instance(fixture, "order", ids[position]);
@@ -457,9 +442,8 @@ static void instances_are_listed_page_by_page_in_both_directions(void **state)
     assert_text(rows[0].id, "d");
 }
 
-static void instances_are_listed_by_status(void **state) /* B1 */
+TEST_OF(fixture, instances_are_listed_by_status) /* B1 */
 {
-    struct fixture *fixture = *state;
     static const char *const ids[] = { "active", "waiting", "paused", "complete", "terminated", "errored" };
     struct pw_fence at[6];
     for (size_t position = 0; position < 6; position++)
@@ -488,33 +472,9 @@ static void instances_are_listed_by_status(void **state) /* B1 */
     }
 }
 
-static void an_instance_that_is_not_there_is_not_found(void **state)
+TEST_OF(fixture, an_instance_that_is_not_there_is_not_found)
 {
-    struct fixture *fixture = *state;
     struct pw_instance row;
     assert_int_equal(pw_read_instance_by_key(fixture->store, &fixture->arena, 1, &row, &fixture->error),
                      PAWL_INSTANCE_NOT_FOUND);
 }
-
-/* clang-format off */
-#define TESTS(TEST)                                                                                                    \
-    TEST(a_step_is_read_as_it_was_written)                                                                             \
-    TEST(a_step_without_times_carries_the_transactions)                                                                \
-    TEST(updating_a_step_keeps_its_name_kind_and_creation)                                                             \
-    TEST(updating_a_step_that_is_not_there_is_refused)                                                                 \
-    TEST(steps_are_paged_in_both_directions_and_by_run)                                                                \
-    TEST(waiting_steps_are_read_in_order_and_alone)                                                                    \
-    TEST(events_are_numbered_within_the_run_and_kept_as_sent)                                                          \
-    TEST(an_event_with_a_known_id_changes_nothing)                                                                     \
-    TEST(an_event_to_another_run_than_the_current_is_refused)                                                          \
-    TEST(consumed_events_are_no_longer_new)                                                                            \
-    TEST(an_event_is_found_by_its_id_in_its_own_run)                                                                   \
-    TEST(several_instances_are_read_in_the_order_in_which_they_are_wanted)                                             \
-    TEST(log_lines_are_numbered_within_the_run)                                                                        \
-    TEST(logs_are_filtered_by_level_and_category)                                                                      \
-    TEST(instances_are_listed_page_by_page_in_both_directions)                                                         \
-    TEST(instances_are_listed_by_status)                                                                               \
-    TEST(an_instance_that_is_not_there_is_not_found)
-/* clang-format on */
-
-RUN_ON_ALL_STORES(TESTS)

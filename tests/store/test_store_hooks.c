@@ -4,8 +4,6 @@
 
 #include "old_schema.h"
 
-#include "store/sqlite/schema.h"
-
 enum { LEASE_MS = 500, ROWS_MAX = 16 };
 
 /* ---- Short ways ---------------------------------------------------------------------------------------------- */
@@ -104,9 +102,8 @@ static int64_t next_hook(struct fixture *fixture, const char *name)
 
 /* ---- Recording ----------------------------------------------------------------------------------------------- */
 
-static void a_row_is_recorded_with_what_causes_it(void **state)
+TEST_OF(fixture, a_row_is_recorded_with_what_causes_it)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "a", "mail");
     struct pw_hook_row row = only_row(fixture);
     assert_text(row.id, "a");
@@ -127,9 +124,8 @@ static void a_row_is_recorded_with_what_causes_it(void **state)
     assert_null(row.last_error.data);
 }
 
-static void a_created_instance_is_told_of_and_one_that_was_there_is_not(void **state)
+TEST_OF(fixture, a_created_instance_is_told_of_and_one_that_was_there_is_not)
 {
-    struct fixture *fixture = *state;
     (void)create_instance(fixture, "order", "old");
     struct pw_unit *unit = fixture_unit(fixture);
     add_create(unit, "order", "old")->skip_existing = true;
@@ -139,9 +135,8 @@ static void a_created_instance_is_told_of_and_one_that_was_there_is_not(void **s
     assert_text(only_row(fixture).id, "of new");
 }
 
-static void a_refused_unit_tells_nobody(void **state)
+TEST_OF(fixture, a_refused_unit_tells_nobody)
 {
-    struct fixture *fixture = *state;
     (void)create_instance(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     (void)add_create(unit, "order", "b");
@@ -152,9 +147,8 @@ static void a_refused_unit_tells_nobody(void **state)
     assert_int_equal(row_count(fixture), 0);
 }
 
-static void a_restart_is_told_with_the_new_run(void **state)
+TEST_OF(fixture, a_restart_is_told_with_the_new_run)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_instance(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     add(unit, PW_OP_RESTART)->as.restart = (struct pw_op_restart){ .instance = at.instance, .run = at.run };
@@ -163,9 +157,8 @@ static void a_restart_is_told_with_the_new_run(void **state)
     assert_int_equal(only_row(fixture).run, 2);
 }
 
-static void a_hold_is_told(void **state)
+TEST_OF(fixture, a_hold_is_told)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_instance(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     (void)add_hold(unit, at);
@@ -175,9 +168,8 @@ static void a_hold_is_told(void **state)
     assert_int_equal(only_row(fixture).due_at_ms, 0);
 }
 
-static void a_parked_run_is_told_with_its_due_time(void **state)
+TEST_OF(fixture, a_parked_run_is_told_with_its_due_time)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     (void)add_park(unit, at, PW_TASK_WAITING, PW_TASK_RETRY, FIXTURE_NOW_MS + 70);
@@ -188,9 +180,8 @@ static void a_parked_run_is_told_with_its_due_time(void **state)
     assert_int_equal(only_row(fixture).next_at_ms, FIXTURE_NOW_MS); /* it is told at once */
 }
 
-static void a_run_that_is_due_now_is_told_without_a_time(void **state)
+TEST_OF(fixture, a_run_that_is_due_now_is_told_without_a_time)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     (void)add_park(unit, at, PW_TASK_ACTIVE, PW_TASK_RESUME, PW_NOW);
@@ -199,9 +190,8 @@ static void a_run_that_is_due_now_is_told_without_a_time(void **state)
     assert_int_equal(only_row(fixture).due_at_ms, 0);
 }
 
-static void a_run_that_pauses_instead_is_not_told(void **state)
+TEST_OF(fixture, a_run_that_pauses_instead_is_not_told)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     ask_to_pause(fixture, at);
     fixture_apply_all(fixture);
@@ -213,9 +203,8 @@ static void a_run_that_pauses_instead_is_not_told(void **state)
     assert_int_equal(row_count(fixture), 0);
 }
 
-static void a_run_that_would_have_paused_and_goes_on_is_told(void **state)
+TEST_OF(fixture, a_run_that_would_have_paused_and_goes_on_is_told)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     struct pw_op_park *parked = add_park(unit, at, PW_TASK_PAUSED, PW_TASK_RESUME, PW_NOW);
@@ -226,9 +215,8 @@ static void a_run_that_would_have_paused_and_goes_on_is_told(void **state)
     assert_int_equal(row_count(fixture), 1);
 }
 
-static void an_end_is_told_with_its_outcome_and_error(void **state)
+TEST_OF(fixture, an_end_is_told_with_its_outcome_and_error)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     struct pw_op_finish *finish = add_finish(unit, at, PW_OUTCOME_ERRORED);
@@ -247,9 +235,8 @@ static void an_end_is_told_with_its_outcome_and_error(void **state)
 
 /* ---- Claiming ------------------------------------------------------------------------------------------------ */
 
-static void what_is_due_longest_is_claimed_first_of_all_hooks_named(void **state)
+TEST_OF(fixture, what_is_due_longest_is_claimed_first_of_all_hooks_named)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "a", "mail");
     fixture->now_ms += 1;
     (void)create_told(fixture, "b", "audit");
@@ -261,9 +248,8 @@ static void what_is_due_longest_is_claimed_first_of_all_hooks_named(void **state
     assert_string_equal(claim(fixture, 2, NULL), "");
 }
 
-static void a_claim_counts_an_attempt_and_takes_a_lease_of_the_hooks_length(void **state)
+TEST_OF(fixture, a_claim_counts_an_attempt_and_takes_a_lease_of_the_hooks_length)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "a", "mail");
     (void)create_told(fixture, "b", "audit");
     const struct pw_hook_row *rows;
@@ -280,9 +266,8 @@ static void a_claim_counts_an_attempt_and_takes_a_lease_of_the_hooks_length(void
     assert_int_equal(listed[0].locked_until_ms, FIXTURE_NOW_MS + LEASE_MS);
 }
 
-static void an_attempt_that_never_came_back_is_followed_by_another(void **state)
+TEST_OF(fixture, an_attempt_that_never_came_back_is_followed_by_another)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "a", "mail");
     (void)claim_one(fixture, "a");
     fixture->now_ms += LEASE_MS - 1;
@@ -291,9 +276,8 @@ static void an_attempt_that_never_came_back_is_followed_by_another(void **state)
     assert_int_equal(claim_one(fixture, "a").attempts, 2);
 }
 
-static void the_last_attempt_that_never_came_back_has_failed_for_good(void **state)
+TEST_OF(fixture, the_last_attempt_that_never_came_back_has_failed_for_good)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "a", "mail");
     for (int attempt = 0; attempt < 3; attempt++) {
         (void)claim_one(fixture, "a");
@@ -312,9 +296,8 @@ static void the_last_attempt_that_never_came_back_has_failed_for_good(void **sta
 }
 
 /* Its place among those looked at goes to the next of its own hook. */
-static void a_used_up_row_lets_no_younger_one_of_another_hook_pass(void **state)
+TEST_OF(fixture, a_used_up_row_lets_no_younger_one_of_another_hook_pass)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "used-up", "mail");
     for (int attempt = 0; attempt < 3; attempt++) {
         (void)claim_one(fixture, "used-up");
@@ -330,9 +313,8 @@ static void a_used_up_row_lets_no_younger_one_of_another_hook_pass(void **state)
     assert_string_equal(claim(fixture, 1, NULL), "");
 }
 
-static void a_row_whose_instance_was_deleted_is_given_to_nobody(void **state)
+TEST_OF(fixture, a_row_whose_instance_was_deleted_is_given_to_nobody)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "a", "mail");
     (void)create_told(fixture, "b", "mail");
     run_raw_sql(fixture, "DELETE FROM workflow_instance WHERE id = 'a'");
@@ -344,9 +326,8 @@ static void a_row_whose_instance_was_deleted_is_given_to_nobody(void **state)
 
 /* ---- Settling ------------------------------------------------------------------------------------------------ */
 
-static void what_was_delivered_is_deleted(void **state)
+TEST_OF(fixture, what_was_delivered_is_deleted)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "a", "mail");
     struct pw_hook_row row = claim_one(fixture, "a");
     assert_true(settle(fixture, row.key, row.epoch, NULL, 0));
@@ -354,9 +335,8 @@ static void what_was_delivered_is_deleted(void **state)
     assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_hook"), 0);
 }
 
-static void what_failed_is_due_again_later_with_its_error(void **state)
+TEST_OF(fixture, what_failed_is_due_again_later_with_its_error)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "a", "mail");
     struct pw_hook_row row = claim_one(fixture, "a");
     assert_true(settle(fixture, row.key, row.epoch, "no route", FIXTURE_NOW_MS + 10));
@@ -367,9 +347,8 @@ static void what_failed_is_due_again_later_with_its_error(void **state)
     assert_int_equal(claim_one(fixture, "a").attempts, 2);
 }
 
-static void an_attempt_that_was_not_made_does_not_count(void **state)
+TEST_OF(fixture, an_attempt_that_was_not_made_does_not_count)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "a", "mail");
     struct pw_hook_row row = claim_one(fixture, "a");
     fixture_clear_units(fixture);
@@ -383,9 +362,8 @@ static void an_attempt_that_was_not_made_does_not_count(void **state)
     assert_int_equal(claim_one(fixture, "a").attempts, 1);
 }
 
-static void what_failed_for_good_stays_and_is_due_no_more(void **state)
+TEST_OF(fixture, what_failed_for_good_stays_and_is_due_no_more)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "a", "mail");
     struct pw_hook_row row = claim_one(fixture, "a");
     assert_true(settle(fixture, row.key, row.epoch, "gone", 0));
@@ -395,9 +373,8 @@ static void what_failed_for_good_stays_and_is_due_no_more(void **state)
     assert_int_equal(only_row(fixture).next_at_ms, 0);
 }
 
-static void a_late_settling_changes_nothing(void **state)
+TEST_OF(fixture, a_late_settling_changes_nothing)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "a", "mail");
     struct pw_hook_row late = claim_one(fixture, "a");
     fixture->now_ms += LEASE_MS;
@@ -409,18 +386,16 @@ static void a_late_settling_changes_nothing(void **state)
     assert_false(settle(fixture, row.key, row.epoch, NULL, 0));
 }
 
-static void a_settling_after_the_lease_counts_while_nobody_took_it(void **state)
+TEST_OF(fixture, a_settling_after_the_lease_counts_while_nobody_took_it)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "a", "mail");
     struct pw_hook_row row = claim_one(fixture, "a");
     fixture->now_ms += 10 * LEASE_MS;
     assert_true(settle(fixture, row.key, row.epoch, NULL, 0));
 }
 
-static void sending_again_begins_from_the_start(void **state)
+TEST_OF(fixture, sending_again_begins_from_the_start)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "a", "mail");
     struct pw_hook_row row = claim_one(fixture, "a");
     assert_true(settle(fixture, row.key, row.epoch, "gone", 0));
@@ -432,9 +407,8 @@ static void sending_again_begins_from_the_start(void **state)
     assert_false(resend(fixture, "b"));
 }
 
-static void sending_again_takes_an_attempt_under_way_its_say(void **state)
+TEST_OF(fixture, sending_again_takes_an_attempt_under_way_its_say)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "a", "mail");
     struct pw_hook_row row = claim_one(fixture, "a");
     assert_true(resend(fixture, "a"));
@@ -442,9 +416,8 @@ static void sending_again_takes_an_attempt_under_way_its_say(void **state)
     assert_int_equal(claim_one(fixture, "a").attempts, 1);
 }
 
-static void the_next_is_the_earliest_row_or_the_end_of_a_lease(void **state)
+TEST_OF(fixture, the_next_is_the_earliest_row_or_the_end_of_a_lease)
 {
-    struct fixture *fixture = *state;
     assert_true(next_hook(fixture, "mail") == INT64_MAX);
     (void)create_told(fixture, "a", "mail");
     assert_int_equal(next_hook(fixture, "mail"), FIXTURE_NOW_MS);
@@ -476,9 +449,8 @@ static const char *listed(struct fixture *fixture, struct pw_hook_query query)
     return ids;
 }
 
-static void lists_are_by_hook_and_status_oldest_first(void **state)
+TEST_OF(fixture, lists_are_by_hook_and_status_oldest_first)
 {
-    struct fixture *fixture = *state;
     static const char *const ids[] = { "a", "b", "c", "d", "e", "f", "g" };
     for (size_t i = 0; i < 7; i++)
         (void)create_told(fixture, ids[i], i % 2 == 0 ? "mail" : "audit");
@@ -498,9 +470,8 @@ static void lists_are_by_hook_and_status_oldest_first(void **state)
     assert_string_equal(listed(fixture, (struct pw_hook_query){ .hook = nobody }), "");
 }
 
-static void the_view_shows_words(void **state)
+TEST_OF(fixture, the_view_shows_words)
 {
-    struct fixture *fixture = *state;
     (void)create_told(fixture, "a", "mail");
     assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_hooks WHERE id = 'a' AND hook = 'mail'"
                                            " AND event = 'onWorkflowEnqueued' AND reason = 'create'"
@@ -509,11 +480,10 @@ static void the_view_shows_words(void **state)
                      1);
 }
 
-static void the_users_sql_may_not_write_it(void **state)
+TEST_OF(fixture, the_users_sql_may_not_write_it)
 {
     static const char *const sql[] = { "DELETE FROM workflow_hook", "DROP VIEW workflow_hooks",
                                        "UPDATE workflow_hook SET attempts = 0" };
-    struct fixture *fixture = *state;
     for (size_t i = 0; i < sizeof sql / sizeof sql[0]; i++) {
         fixture_clear_units(fixture);
         struct pw_unit *unit = fixture_unit(fixture);
@@ -525,115 +495,26 @@ static void the_users_sql_may_not_write_it(void **state)
 
 /* ---- The schema's second version ----------------------------------------------------------------------------- */
 
-static sqlite3 *open_raw(struct fixture *fixture)
-{
-    sqlite3 *db = NULL;
-    assert_int_equal(sqlite3_open(fixture->url + strlen("sqlite:"), &db), SQLITE_OK);
-    return db;
-}
+static const char rows_of_version_1[] =
+    "INSERT INTO workflow_instance (workflow, id, run, created_at, updated_at) VALUES ('order', 'old', 1, 5, 5)";
 
-static int64_t raw_number(sqlite3 *db, const char *sql)
+TEST_IN(on_file, fixture, a_file_of_version_1_is_migrated_and_keeps_what_it_has)
 {
-    sqlite3_stmt *statement = NULL;
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-    int64_t number = sqlite3_column_int64(statement, 0);
-    assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
-    return number;
-}
-
-/* Puts a file of version 1, as it was released, in the place of the fixture's, and closes the store. */
-static sqlite3 *begin_with_version_1(struct fixture *fixture)
-{
-    fixture->store->ops->close(fixture->store);
-    fixture->store = NULL;
-    assert_int_equal(unlink(fixture->url + strlen("sqlite:")), 0);
-    sqlite3 *db = open_raw(fixture);
-    for (size_t i = 0; i < old_sqlite_schema_count; i++)
-        if (old_sqlite_schema[i].version == 1)
-            assert_int_equal(sqlite3_exec(db, old_sqlite_schema[i].sql, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db,
-                                  "UPDATE workflow_schema SET version = 1;"
-                                  "INSERT INTO workflow_instance (workflow, id, run, created_at, updated_at)"
-                                  " VALUES ('order', 'old', 1, 5, 5)",
-                                  NULL, NULL, NULL),
-                     SQLITE_OK);
-    return db;
-}
-
-static void a_file_of_version_1_is_migrated_and_keeps_what_it_has(void **state)
-{
-    struct fixture *fixture = *state;
-    assert_int_equal(sqlite3_close(begin_with_version_1(fixture)), SQLITE_OK);
-    fixture->store = fixture_open_store(fixture);
-    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"), pw_sqlite_newest_version());
+    old_database_open(fixture, 1, rows_of_version_1);
     assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_instance WHERE id = 'old'"), 1);
     (void)create_told(fixture, "a", "mail");
     assert_string_equal(claim(fixture, 1, NULL), "a");
 }
 
-static void a_file_of_version_1_with_somebody_elses_table_of_the_name_is_refused_and_left_alone(void **state)
+TEST_IN(on_file, fixture, a_file_of_version_1_with_somebody_elses_table_of_the_name_is_refused_and_left_alone)
 {
-    struct fixture *fixture = *state;
     struct pw_store *store = NULL;
-    sqlite3 *db = begin_with_version_1(fixture);
-    assert_int_equal(sqlite3_exec(db, "CREATE TABLE workflow_hook (theirs)", NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    old_database_make(fixture, 1, rows_of_version_1);
+    store_place_execute(&fixture->place, "CREATE TABLE workflow_hook (theirs)");
     assert_int_equal(pw_store_open(fixture->url, (struct pawl_clock){ .now_ms = fixture_now, .user = fixture }, &store,
                                    &fixture->error),
                      PAWL_STORE_CORRUPT);
     assert_non_null(strstr(fixture->error.text, "another file"));
-    db = open_raw(fixture);
-    assert_int_equal(raw_number(db, "SELECT count(theirs) FROM workflow_hook"), 0);
-    assert_int_equal(raw_number(db, "SELECT version FROM workflow_schema"), 1);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
-
-/* clang-format off */
-#define TESTS(TEST)                                                                                                    \
-    TEST(a_row_is_recorded_with_what_causes_it)                                                                        \
-    TEST(a_created_instance_is_told_of_and_one_that_was_there_is_not)                                                  \
-    TEST(a_refused_unit_tells_nobody)                                                                                  \
-    TEST(a_restart_is_told_with_the_new_run)                                                                           \
-    TEST(a_hold_is_told)                                                                                               \
-    TEST(a_parked_run_is_told_with_its_due_time)                                                                       \
-    TEST(a_run_that_is_due_now_is_told_without_a_time)                                                                 \
-    TEST(a_run_that_pauses_instead_is_not_told)                                                                        \
-    TEST(a_run_that_would_have_paused_and_goes_on_is_told)                                                             \
-    TEST(an_end_is_told_with_its_outcome_and_error)                                                                    \
-    TEST(what_is_due_longest_is_claimed_first_of_all_hooks_named)                                                      \
-    TEST(a_claim_counts_an_attempt_and_takes_a_lease_of_the_hooks_length)                                              \
-    TEST(an_attempt_that_never_came_back_is_followed_by_another)                                                       \
-    TEST(the_last_attempt_that_never_came_back_has_failed_for_good)                                                    \
-    TEST(a_used_up_row_lets_no_younger_one_of_another_hook_pass)                                                       \
-    TEST(a_row_whose_instance_was_deleted_is_given_to_nobody)                                                          \
-    TEST(what_was_delivered_is_deleted)                                                                                \
-    TEST(what_failed_is_due_again_later_with_its_error)                                                                \
-    TEST(an_attempt_that_was_not_made_does_not_count)                                                                  \
-    TEST(what_failed_for_good_stays_and_is_due_no_more)                                                                \
-    TEST(a_late_settling_changes_nothing)                                                                              \
-    TEST(a_settling_after_the_lease_counts_while_nobody_took_it)                                                       \
-    TEST(sending_again_begins_from_the_start)                                                                          \
-    TEST(sending_again_takes_an_attempt_under_way_its_say)                                                             \
-    TEST(the_next_is_the_earliest_row_or_the_end_of_a_lease)                                                           \
-    TEST(lists_are_by_hook_and_status_oldest_first)                                                                    \
-    TEST(the_view_shows_words)                                                                                         \
-    TEST(the_users_sql_may_not_write_it)
-/* clang-format on */
-
-int main(void)
-{
-    const struct CMUnitTest in_memory[] = { TESTS(ON_MEMORY) };
-    const struct CMUnitTest in_file[] = {
-        TESTS(ON_FILE) ON_FILE(a_file_of_version_1_is_migrated_and_keeps_what_it_has)
-            ON_FILE(a_file_of_version_1_with_somebody_elses_table_of_the_name_is_refused_and_left_alone)
-    };
-    const struct CMUnitTest in_postgres[] = { TESTS(ON_POSTGRES) };
-    const struct CMUnitTest in_plain[] = { TESTS(ON_PLAIN) };
-    int failed = cmocka_run_group_tests_name("in memory", in_memory, NULL, NULL);
-    failed += cmocka_run_group_tests_name("in a file", in_file, NULL, NULL);
-    if (store_count() > STORE_IN_POSTGRES)
-        failed += cmocka_run_group_tests_name("in PostgreSQL", in_postgres, NULL, NULL);
-    failed += cmocka_run_group_tests_name("in plain memory", in_plain, NULL, NULL);
-    return failed;
+    assert_int_equal(store_place_number(&fixture->place, "SELECT count(theirs) FROM workflow_hook"), 0);
+    assert_int_equal(store_place_number(&fixture->place, "SELECT version FROM workflow_schema"), 1);
 }

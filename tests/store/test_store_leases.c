@@ -8,9 +8,8 @@ static struct pw_op_claim *claim(struct fixture *fixture, size_t max)
     return fixture_claim(fixture, &order, 1, max);
 }
 
-static void a_due_task_is_claimed_once(void **state) /* C1 */
+TEST_OF(fixture, a_due_task_is_claimed_once) /* C1 */
 {
-    struct fixture *fixture = *state;
     struct pw_op_create *created = add_create(fixture_unit(fixture), "order", "a");
     created->params = text("[1]");
     fixture_apply(fixture);
@@ -39,9 +38,8 @@ static void a_due_task_is_claimed_once(void **state) /* C1 */
     assert_int_equal(claim(fixture, 10)->claim_count, 0);
 }
 
-static void tasks_that_are_not_due_paused_or_of_other_workflows_are_left(void **state)
+TEST_OF(fixture, tasks_that_are_not_due_paused_or_of_other_workflows_are_left)
 {
-    struct fixture *fixture = *state;
     (void)park(fixture, create_instance(fixture, "order", "later"), PW_TASK_WAITING, PW_TASK_WAKE, FIXTURE_NOW_MS + 1);
     (void)park(fixture, create_instance(fixture, "order", "paused"), PW_TASK_PAUSED, PW_TASK_WAKE, PW_NOW);
     (void)create_instance(fixture, "refund", "other");
@@ -52,9 +50,8 @@ static void tasks_that_are_not_due_paused_or_of_other_workflows_are_left(void **
     assert_text(op->claims[0].id, "later");
 }
 
-static void wakes_retries_and_resumes_go_before_runs_and_the_oldest_due_first(void **state) /* C2 */
+TEST_OF(fixture, wakes_retries_and_resumes_go_before_runs_and_the_oldest_due_first) /* C2 */
 {
-    struct fixture *fixture = *state;
     const struct pw_text both[] = { text("order"), text("refund") };
     (void)create_instance(fixture, "order", "run-1");
     fixture->now_ms += 100;
@@ -75,9 +72,8 @@ static void wakes_retries_and_resumes_go_before_runs_and_the_oldest_due_first(vo
     assert_text(op->claims[0].id, "run-2");
 }
 
-static void no_more_than_max_are_claimed(void **state)
+TEST_OF(fixture, no_more_than_max_are_claimed)
 {
-    struct fixture *fixture = *state;
     static const char *const ids[] = { "a", "b", "c" };
     for (size_t position = 0; position < 3; position++)
         (void)create_instance(fixture, "order", ids[position]);
@@ -88,9 +84,8 @@ static void no_more_than_max_are_claimed(void **state)
     assert_text(op->claims[1].id, "b");
 }
 
-static void an_expired_lease_is_claimed_in_the_first_group_and_fences_its_holder_out(void **state) /* C1 */
+TEST_OF(fixture, an_expired_lease_is_claimed_in_the_first_group_and_fences_its_holder_out) /* C1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence lost = create_held(fixture, "order", "lost");
     (void)create_instance(fixture, "order", "fresh");
     fixture->now_ms += FIXTURE_LEASE_MS - 1;
@@ -109,9 +104,8 @@ static void an_expired_lease_is_claimed_in_the_first_group_and_fences_its_holder
     assert_int_equal(try_fence(fixture, lost), PAWL_CONFLICT);
 }
 
-static void an_expired_lease_that_was_asked_to_pause_becomes_paused(void **state)
+TEST_OF(fixture, an_expired_lease_that_was_asked_to_pause_becomes_paused)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     ask_to_pause(fixture, at);
     fixture_apply_all(fixture);
@@ -126,9 +120,8 @@ static void an_expired_lease_that_was_asked_to_pause_becomes_paused(void **state
     assert_int_equal(claim(fixture, 10)->claim_count, 0);
 }
 
-static void a_lease_that_becomes_paused_takes_nobodys_place_in_a_claim(void **state)
+TEST_OF(fixture, a_lease_that_becomes_paused_takes_nobodys_place_in_a_claim)
 {
-    struct fixture *fixture = *state;
     struct pw_fence asked = create_held(fixture, "order", "asked"), other = create_held(fixture, "order", "other");
     ask_to_pause(fixture, asked);
     fixture_apply_all(fixture);
@@ -138,17 +131,15 @@ static void a_lease_that_becomes_paused_takes_nobodys_place_in_a_claim(void **st
     assert_int_equal(op->claims[0].fence.instance, other.instance);
 }
 
-static void pending_tasks_ignore_lease_columns(void **state) /* C1 */
+TEST_OF(fixture, pending_tasks_ignore_lease_columns) /* C1 */
 {
-    struct fixture *fixture = *state;
     (void)create_instance(fixture, "order", "a");
     run_raw_sql(fixture, "UPDATE workflow_task SET owner = 5, locked_until = 9999999999999");
     assert_int_equal(claim(fixture, 10)->claim_count, 1);
 }
 
-static void a_lease_is_renewed_only_while_it_is_owned(void **state) /* C1 */
+TEST_OF(fixture, a_lease_is_renewed_only_while_it_is_owned) /* C1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence mine = create_held(fixture, "order", "mine");
     struct pw_fence moved = create_held(fixture, "order", "moved");
     struct pw_fence parked = create_held(fixture, "order", "parked");
@@ -174,9 +165,8 @@ static void a_lease_is_renewed_only_while_it_is_owned(void **state) /* C1 */
     assert_int_equal(try_fence(fixture, mine), PAWL_OK);
 }
 
-static void another_owners_lease_is_not_renewed(void **state)
+TEST_OF(fixture, another_owners_lease_is_not_renewed)
 {
-    struct fixture *fixture = *state;
     struct pw_lease lease = { .fence = create_held(fixture, "order", "a") };
     struct pw_op_renew *op = &add(fixture_unit(fixture), PW_OP_RENEW)->as.renew;
     *op = (struct pw_op_renew){ FIXTURE_OWNER + 1, FIXTURE_LEASE_MS, &lease, 1 };
@@ -191,9 +181,8 @@ static int64_t next_due(struct fixture *fixture, const struct pw_text *workflows
     return at_ms;
 }
 
-static void the_next_due_time_is_the_earliest_task_or_lease(void **state)
+TEST_OF(fixture, the_next_due_time_is_the_earliest_task_or_lease)
 {
-    struct fixture *fixture = *state;
     const struct pw_text both[] = { text("order"), text("refund") };
     assert_true(next_due(fixture, both, 2) == INT64_MAX);
     (void)park(fixture, create_instance(fixture, "order", "paused"), PW_TASK_PAUSED, PW_TASK_WAKE, PW_NOW);
@@ -226,9 +215,8 @@ static size_t claim_but_for(struct fixture *fixture, const struct pw_share *shar
 }
 
 /* One to begin, one to go on with and one whose lease is over, each before those that are not left out. */
-static void what_a_share_leaves_out_is_neither_claimed_nor_due(void **state)
+TEST_OF(fixture, what_a_share_leaves_out_is_neither_claimed_nor_due)
 {
-    struct fixture *fixture = *state;
     char shards[PW_SHARD_COUNT];
     memset(shards, '0', sizeof shards);
     const struct pw_text none = { shards, sizeof shards };
@@ -271,9 +259,8 @@ static void announce(struct fixture *fixture, int64_t owner)
     assert_int_equal(fixture->store->ops->announce(fixture->store, owner, &fixture->error), PAWL_OK);
 }
 
-static void a_fence_renews_the_lease_when_it_holds(void **state)
+TEST_OF(fixture, a_fence_renews_the_lease_when_it_holds)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a"), lost = at;
     fixture->now_ms += FIXTURE_LEASE_MS - 1;
     add_fence(fixture_unit(fixture), at)->lease_ms = 5 * FIXTURE_LEASE_MS;
@@ -286,9 +273,8 @@ static void a_fence_renews_the_lease_when_it_holds(void **state)
     assert_int_equal(read_key(fixture, at.instance).task.locked_until_ms, fixture->now_ms + 5 * FIXTURE_LEASE_MS);
 }
 
-static void an_expired_lease_of_a_runner_that_lives_is_taken_when_it_was_seen_for_a_lease(void **state)
+TEST_OF(fixture, an_expired_lease_of_a_runner_that_lives_is_taken_when_it_was_seen_for_a_lease)
 {
-    struct fixture *fixture = *state;
     if (!watches(fixture))
         return;
     announce(fixture, FIXTURE_OWNER);
@@ -307,9 +293,8 @@ static void an_expired_lease_of_a_runner_that_lives_is_taken_when_it_was_seen_fo
     fixture->store->ops->withdraw(fixture->store, FIXTURE_OWNER);
 }
 
-static void a_runner_that_is_gone_loses_its_leases_when_they_expire(void **state)
+TEST_OF(fixture, a_runner_that_is_gone_loses_its_leases_when_they_expire)
 {
-    struct fixture *fixture = *state;
     announce(fixture, FIXTURE_OWNER);
     (void)create_held(fixture, "order", "a");
     fixture->store->ops->withdraw(fixture->store, FIXTURE_OWNER);
@@ -317,9 +302,8 @@ static void a_runner_that_is_gone_loses_its_leases_when_they_expire(void **state
     assert_int_equal(claim(fixture, 10)->claim_count, 1);
 }
 
-static void a_renewal_is_seen_and_the_watch_begins_anew(void **state)
+TEST_OF(fixture, a_renewal_is_seen_and_the_watch_begins_anew)
 {
-    struct fixture *fixture = *state;
     if (!watches(fixture))
         return;
     announce(fixture, FIXTURE_OWNER);
@@ -335,9 +319,8 @@ static void a_renewal_is_seen_and_the_watch_begins_anew(void **state)
 }
 
 /* Whoever reaps sees all leases, so that nobody has to begin to look when they expire. */
-static void a_lease_that_reaping_saw_is_taken_when_it_expires(void **state)
+TEST_OF(fixture, a_lease_that_reaping_saw_is_taken_when_it_expires)
 {
-    struct fixture *fixture = *state;
     announce(fixture, FIXTURE_OWNER);
     (void)create_held(fixture, "order", "a");
     (void)add(fixture_unit(fixture), PW_OP_REAP);
@@ -347,9 +330,8 @@ static void a_lease_that_reaping_saw_is_taken_when_it_expires(void **state)
     fixture->store->ops->withdraw(fixture->store, FIXTURE_OWNER);
 }
 
-static void a_pause_of_a_runner_that_lives_waits_for_it(void **state)
+TEST_OF(fixture, a_pause_of_a_runner_that_lives_waits_for_it)
 {
-    struct fixture *fixture = *state;
     if (!watches(fixture))
         return;
     announce(fixture, FIXTURE_OWNER);
@@ -365,9 +347,8 @@ static void a_pause_of_a_runner_that_lives_waits_for_it(void **state)
     fixture->store->ops->withdraw(fixture->store, FIXTURE_OWNER);
 }
 
-static void what_is_watched_counts_as_leased(void **state)
+TEST_OF(fixture, what_is_watched_counts_as_leased)
 {
-    struct fixture *fixture = *state;
     if (!watches(fixture))
         return;
     announce(fixture, FIXTURE_OWNER);
@@ -386,28 +367,3 @@ static void what_is_watched_counts_as_leased(void **state)
     assert_int_equal(op->as.claim.claim_count, 0);
     fixture->store->ops->withdraw(fixture->store, FIXTURE_OWNER);
 }
-
-/* clang-format off */
-#define TESTS(TEST)                                                                                                    \
-    TEST(a_due_task_is_claimed_once)                                                                                   \
-    TEST(tasks_that_are_not_due_paused_or_of_other_workflows_are_left)                                                 \
-    TEST(wakes_retries_and_resumes_go_before_runs_and_the_oldest_due_first)                                            \
-    TEST(no_more_than_max_are_claimed)                                                                                 \
-    TEST(an_expired_lease_is_claimed_in_the_first_group_and_fences_its_holder_out)                                     \
-    TEST(an_expired_lease_that_was_asked_to_pause_becomes_paused)                                                      \
-    TEST(a_lease_that_becomes_paused_takes_nobodys_place_in_a_claim)                                                   \
-    TEST(pending_tasks_ignore_lease_columns)                                                                           \
-    TEST(a_lease_is_renewed_only_while_it_is_owned)                                                                    \
-    TEST(another_owners_lease_is_not_renewed)                                                                          \
-    TEST(the_next_due_time_is_the_earliest_task_or_lease)                                                              \
-    TEST(a_fence_renews_the_lease_when_it_holds)                                                                       \
-    TEST(an_expired_lease_of_a_runner_that_lives_is_taken_when_it_was_seen_for_a_lease)                                \
-    TEST(a_runner_that_is_gone_loses_its_leases_when_they_expire)                                                      \
-    TEST(a_renewal_is_seen_and_the_watch_begins_anew)                                                                  \
-    TEST(a_lease_that_reaping_saw_is_taken_when_it_expires)                                                            \
-    TEST(a_pause_of_a_runner_that_lives_waits_for_it)                                                                  \
-    TEST(what_is_watched_counts_as_leased)                                                                             \
-    TEST(what_a_share_leaves_out_is_neither_claimed_nor_due)
-/* clang-format on */
-
-RUN_ON_ALL_STORES(TESTS)

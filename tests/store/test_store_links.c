@@ -1,6 +1,6 @@
 /* test_store_links.c - what runs are to each other: links, demands, reaching children, ending jobs, and leases of somebody
  * outside.  On all stores.  Answers and the steps that a new run keeps are in test_store_answers.c. */
-#include "linked_fixture.h"
+#include "kit/store_fixture.h"
 
 /* ---- Links ------------------------------------------------------------------------------------------------------- */
 
@@ -11,9 +11,8 @@ static void assert_link(struct pw_link link, struct pw_fence parent, enum pw_rel
     assert_int_equal(link.relation, relation);
 }
 
-static void an_instance_knows_the_run_that_made_it_and_what_it_is_to_it(void **state) /* A14 */
+TEST_OF(fixture, an_instance_knows_the_run_that_made_it_and_what_it_is_to_it) /* A14 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence parent = create_held(fixture, "order", "a");
     for (enum pw_relation relation = PW_RELATION_ATTACHED; relation <= PW_RELATION_JOB; relation++) {
         struct linked child = create_linked(fixture, parent, "refund", relation);
@@ -34,9 +33,8 @@ static void an_instance_knows_the_run_that_made_it_and_what_it_is_to_it(void **s
     assert_link(none, (struct pw_fence){ 0, 0, 0 }, PW_RELATION_NONE);
 }
 
-static void whoever_begins_a_run_is_told_its_link(void **state) /* A14 */
+TEST_OF(fixture, whoever_begins_a_run_is_told_its_link) /* A14 */
 {
-    struct fixture *fixture = *state;
     const struct pw_text refund = text("refund");
     struct pw_fence parent = create_held(fixture, "order", "a");
     struct linked child = create_linked(fixture, parent, "refund", PW_RELATION_DETACHED);
@@ -64,9 +62,8 @@ static void whoever_begins_a_run_is_told_its_link(void **state) /* A14 */
     assert_link(rows.link, parent, PW_RELATION_ATTACHED);
 }
 
-static void a_link_outlives_restarts_and_ends(void **state)
+TEST_OF(fixture, a_link_outlives_restarts_and_ends)
 {
-    struct fixture *fixture = *state;
     struct pw_fence parent = create_held(fixture, "order", "a");
     struct linked child = create_linked(fixture, parent, "refund", PW_RELATION_ATTACHED);
     add(fixture_unit(fixture), PW_OP_RESTART)->as.restart =
@@ -105,9 +102,8 @@ static const char *keys_of(const struct linked *children, const size_t *which, s
     return keys;
 }
 
-static void what_the_runs_of_a_parent_made_is_listed_whatever_it_is(void **state) /* A14 */
+TEST_OF(fixture, what_the_runs_of_a_parent_made_is_listed_whatever_it_is) /* A14 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence parent = create_held(fixture, "order", "a"), other = create_held(fixture, "order", "b");
     struct linked children[4];
     children[0] = create_linked(fixture, parent, "refund", PW_RELATION_ATTACHED);
@@ -140,9 +136,8 @@ static void demand(struct fixture *fixture, struct pw_fence at, enum pw_demand d
     fixture_apply_all(fixture);
 }
 
-static void what_is_demanded_is_only_ever_raised(void **state) /* F1 */
+TEST_OF(fixture, what_is_demanded_is_only_ever_raised) /* F1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_instance(fixture, "order", "a");
     assert_int_equal(read_key(fixture, at.instance).task.demand, PW_DEMAND_NONE);
     demand(fixture, at, PW_DEMAND_ROLLBACK);
@@ -154,9 +149,8 @@ static void what_is_demanded_is_only_ever_raised(void **state) /* F1 */
     assert_int_equal(try_fence(fixture, at), PAWL_OK); /* nobody else moved it */
 }
 
-static void a_demand_is_told_by_fence_claim_hold_and_renewal(void **state) /* F1 */
+TEST_OF(fixture, a_demand_is_told_by_fence_claim_hold_and_renewal) /* F1 */
 {
-    struct fixture *fixture = *state;
     const struct pw_text order = text("order");
     struct pw_fence at = create_instance(fixture, "order", "a");
     demand(fixture, at, PW_DEMAND_INTERRUPT);
@@ -179,9 +173,8 @@ static void a_demand_is_told_by_fence_claim_hold_and_renewal(void **state) /* F1
     assert_int_equal(hold->claim.demand, PW_DEMAND_ROLLBACK);
 }
 
-static void a_run_of_which_something_is_demanded_does_not_wait_for_repair(void **state) /* F1, F2 */
+TEST_OF(fixture, a_run_of_which_something_is_demanded_does_not_wait_for_repair) /* F1, F2 */
 {
-    struct fixture *fixture = *state;
     const struct pw_text order = text("order");
     struct pw_fence asked = create_held(fixture, "order", "a"), left_alone = create_held(fixture, "order", "b");
     demand(fixture, asked, PW_DEMAND_INTERRUPT);
@@ -199,9 +192,8 @@ static void a_run_of_which_something_is_demanded_does_not_wait_for_repair(void *
     assert_int_equal(claim->claims[0].fence.instance, asked.instance);
 }
 
-static void a_turn_that_has_not_heard_of_a_demand_does_not_park_past_it(void **state) /* F1 */
+TEST_OF(fixture, a_turn_that_has_not_heard_of_a_demand_does_not_park_past_it) /* F1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     demand(fixture, at, PW_DEMAND_INTERRUPT);
     assert_int_equal(read_key(fixture, at.instance).task.event_seq, 1);
@@ -217,9 +209,8 @@ static void a_turn_that_has_not_heard_of_a_demand_does_not_park_past_it(void **s
     assert_int_equal(event->seq, 2); /* the number of the demand is nobody else's */
 }
 
-static void of_a_run_that_has_ended_nothing_is_demanded_and_of_the_next_nothing_yet(void **state)
+TEST_OF(fixture, of_a_run_that_has_ended_nothing_is_demanded_and_of_the_next_nothing_yet)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_instance(fixture, "order", "a");
     demand(fixture, at, PW_DEMAND_TERMINATE);
     add_finish(fixture_unit(fixture), at, PW_OUTCOME_TERMINATED)->demand_seen = PW_DEMAND_TERMINATE;
@@ -246,9 +237,8 @@ static int64_t reach(struct fixture *fixture, struct pw_fence parent, enum pw_de
     return reached;
 }
 
-static void reaching_makes_attached_children_due_whatever_they_did(void **state) /* A14, F1 */
+TEST_OF(fixture, reaching_makes_attached_children_due_whatever_they_did) /* A14, F1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence parent = create_held(fixture, "order", "a"), before[3];
     for (size_t i = 0; i < 3; i++)
         before[i] = create_linked(fixture, parent, "refund", PW_RELATION_ATTACHED).at;
@@ -269,9 +259,8 @@ static void reaching_makes_attached_children_due_whatever_they_did(void **state)
     }
 }
 
-static void a_child_that_is_held_is_told_and_left_to_its_holder(void **state) /* F1 */
+TEST_OF(fixture, a_child_that_is_held_is_told_and_left_to_its_holder) /* F1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence parent = create_held(fixture, "order", "a");
     struct pw_fence child = create_linked(fixture, parent, "refund", PW_RELATION_ATTACHED).at;
     (void)add_hold(fixture_unit(fixture), child);
@@ -298,10 +287,9 @@ static void a_child_that_is_held_is_told_and_left_to_its_holder(void **state) /*
     assert_int_equal(try_fence(fixture, child), PAWL_CONFLICT);
 }
 
-static void a_hook_is_told_of_every_child_that_reaching_woke_and_of_nobody_else(void **state) /* A14, C7 */
+TEST_OF(fixture, a_hook_is_told_of_every_child_that_reaching_woke_and_of_nobody_else) /* A14, C7 */
 {
     static const char *const ids[] = { "h", "h-2", "h-3" };
-    struct fixture *fixture = *state;
     struct pw_fence parent = create_held(fixture, "order", "a"), woken[3];
     struct pw_hook_query query = { .max = 10 };
     struct pw_hook_row *rows = NULL;
@@ -332,9 +320,8 @@ static void a_hook_is_told_of_every_child_that_reaching_woke_and_of_nobody_else(
     }
 }
 
-static void those_that_are_detached_ended_or_of_another_run_are_not_reached(void **state) /* A14 */
+TEST_OF(fixture, those_that_are_detached_ended_or_of_another_run_are_not_reached) /* A14 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence parent = create_held(fixture, "order", "a"), other = create_held(fixture, "order", "b");
     struct pw_fence next_run = { parent.instance, parent.run + 1, 0 };
     struct pw_fence left[] = { create_linked(fixture, parent, "refund", PW_RELATION_DETACHED).at,
@@ -353,9 +340,8 @@ static void those_that_are_detached_ended_or_of_another_run_are_not_reached(void
     assert_int_equal(read_key(fixture, ended.instance).outcome, PW_OUTCOME_COMPLETE);
 }
 
-static void reaching_ends_the_jobs_of_the_run(void **state) /* G1 */
+TEST_OF(fixture, reaching_ends_the_jobs_of_the_run) /* G1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence parent = create_held(fixture, "order", "a");
     struct pw_fence waiting = create_linked(fixture, parent, "@mail", PW_RELATION_JOB).at;
     struct pw_fence held = create_linked(fixture, parent, "@print", PW_RELATION_JOB).at;
@@ -371,9 +357,8 @@ static void reaching_ends_the_jobs_of_the_run(void **state) /* G1 */
     assert_int_equal(read_key(fixture, child.instance).task.demand, PW_DEMAND_INTERRUPT);
 }
 
-static void without_a_demand_only_jobs_are_reached(void **state) /* G1: whatever the end of a run, its jobs end */
+TEST_OF(fixture, without_a_demand_only_jobs_are_reached) /* G1: whatever the end of a run, its jobs end */
 {
-    struct fixture *fixture = *state;
     struct pw_fence parent = create_held(fixture, "order", "a");
     struct pw_fence child = create_linked(fixture, parent, "refund", PW_RELATION_ATTACHED).at;
     struct pw_fence job = create_linked(fixture, parent, "@mail", PW_RELATION_JOB).at;
@@ -400,9 +385,8 @@ static int64_t end(struct fixture *fixture, struct pw_fence parent, const char *
     return instance;
 }
 
-static void an_instance_is_ended_by_its_name_whatever_it_does(void **state) /* G1 */
+TEST_OF(fixture, an_instance_is_ended_by_its_name_whatever_it_does) /* G1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence parent = create_held(fixture, "order", "a");
     struct linked job = create_linked(fixture, parent, "@mail", PW_RELATION_JOB);
     (void)add_hold(fixture_unit(fixture), job.at);
@@ -413,9 +397,8 @@ static void an_instance_is_ended_by_its_name_whatever_it_does(void **state) /* G
     assert_int_equal(try_fence(fixture, (struct pw_fence){ job.at.instance, 1, 1 }), PAWL_CONFLICT);
 }
 
-static void what_is_not_there_or_has_ended_is_not_ended(void **state) /* G1 */
+TEST_OF(fixture, what_is_not_there_or_has_ended_is_not_ended) /* G1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence parent = create_held(fixture, "order", "a");
     struct linked job = create_linked(fixture, parent, "@mail", PW_RELATION_JOB);
     assert_int_equal(end(fixture, parent, "@print", job.id), 0);
@@ -432,9 +415,8 @@ static void what_is_not_there_or_has_ended_is_not_ended(void **state) /* G1 */
 }
 
 /* Alone in its unit, it is its name that says where it lives. */
-static void an_instance_that_lives_where_its_name_says_is_ended_from_anywhere(void **state)
+TEST_OF(fixture, an_instance_that_lives_where_its_name_says_is_ended_from_anywhere)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at[] = { create_instance(fixture, "order", "a"), create_instance(fixture, "order", "b") };
     static const char *const ids[] = { "a", "b" };
     for (size_t i = 0; i < 2; i++) {
@@ -447,9 +429,8 @@ static void an_instance_that_lives_where_its_name_says_is_ended_from_anywhere(vo
     }
 }
 
-static void a_refused_unit_has_reached_ended_and_demanded_nothing(void **state) /* S1 */
+TEST_OF(fixture, a_refused_unit_has_reached_ended_and_demanded_nothing) /* S1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence parent = create_held(fixture, "order", "a");
     struct pw_fence child = create_linked(fixture, parent, "refund", PW_RELATION_ATTACHED).at;
     struct linked jobs[] = { create_linked(fixture, parent, "@mail", PW_RELATION_JOB),
@@ -471,6 +452,32 @@ static void a_refused_unit_has_reached_ended_and_demanded_nothing(void **state) 
     assert_int_equal(read_key(fixture, parent.instance).task.demand, PW_DEMAND_NONE);
 }
 
+/* Units of one batch see the ones before, whether these were decided in memory or by the database. */
+TEST_OF(fixture, a_reach_sees_what_was_claimed_and_restarted_before_it_in_the_batch) /* S2 */
+{
+    const struct pw_text refund = text("refund");
+    struct pw_fence parent = create_held(fixture, "order", "a");
+    struct pw_fence due = create_linked(fixture, parent, "refund", PW_RELATION_ATTACHED).at;
+    struct pw_fence ended = create_linked(fixture, parent, "mail", PW_RELATION_ATTACHED).at;
+    (void)add_finish(fixture_unit(fixture), ended, PW_OUTCOME_COMPLETE);
+    fixture_apply_all(fixture);
+
+    struct pw_op_claim *claim = &add(fixture_unit(fixture), PW_OP_CLAIM)->as.claim;
+    *claim = (struct pw_op_claim){ .workflows = &refund, .workflow_count = 1, .max = 1, .owner = 9, .lease_ms = 1000 };
+    add(fixture_unit(fixture), PW_OP_RESTART)->as.restart =
+        (struct pw_op_restart){ .instance = ended.instance, .run = 1 };
+    struct pw_unit *reaching = fixture_unit(fixture);
+    const struct pw_reach *reach = add_reach(fixture, reaching, parent, PW_DEMAND_INTERRUPT);
+    fixture_apply(fixture);
+    assert_int_equal(claim->claim_count, 1);
+    assert_int_equal(reach->reached, 2);
+    struct pw_task held = read_key(fixture, due.instance).task, begun = read_key(fixture, ended.instance).task;
+    assert_true(held.processing);
+    assert_int_equal(held.demand, PW_DEMAND_INTERRUPT);
+    assert_int_equal(begun.demand, PW_DEMAND_INTERRUPT);
+    assert_int_equal(begun.kind, PW_TASK_RESUME);
+}
+
 /* ---- Claims for somebody outside ----------------------------------------------------------------------------------- */
 
 static size_t claim_some(struct fixture *fixture, size_t max, size_t leased_max, int64_t owner)
@@ -486,9 +493,8 @@ static size_t claim_some(struct fixture *fixture, size_t max, size_t leased_max,
     return count;
 }
 
-static void no_more_tasks_of_a_workflow_are_leased_at_once_than_may_be(void **state) /* G1 */
+TEST_OF(fixture, no_more_tasks_of_a_workflow_are_leased_at_once_than_may_be) /* G1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence parent = create_held(fixture, "order", "a");
     struct pw_fence last = parent;
     for (int i = 0; i < 8; i++)
@@ -509,9 +515,8 @@ static void no_more_tasks_of_a_workflow_are_leased_at_once_than_may_be(void **st
     assert_int_equal(claim_some(fixture, 9, 0, FIXTURE_OUTSIDE), 1);
 }
 
-static void the_lease_of_somebody_outside_is_renewed_expires_and_is_not_reaped(void **state) /* G1 */
+TEST_OF(fixture, the_lease_of_somebody_outside_is_renewed_expires_and_is_not_reaped) /* G1 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence job = create_linked(fixture, create_held(fixture, "order", "a"), "@mail", PW_RELATION_JOB).at;
     assert_int_equal(claim_some(fixture, 1, 1, FIXTURE_OUTSIDE), 1);
     job.epoch++;
@@ -532,9 +537,8 @@ static void the_lease_of_somebody_outside_is_renewed_expires_and_is_not_reaped(v
     assert_int_equal(try_fence(fixture, job), PAWL_CONFLICT);
 }
 
-static void a_run_that_waits_for_repair_is_not_due(void **state) /* F2 */
+TEST_OF(fixture, a_run_that_waits_for_repair_is_not_due) /* F2 */
 {
-    struct fixture *fixture = *state;
     const struct pw_text order = text("order");
     int64_t due_at_ms = 0;
     struct pw_fence at = create_held(fixture, "order", "a");
@@ -548,31 +552,3 @@ static void a_run_that_waits_for_repair_is_not_due(void **state) /* F2 */
     fixture_apply(fixture);
     assert_int_equal(hold->claim.kind, PW_TASK_REPAIR);
 }
-
-/* clang-format off */
-#define TESTS(TEST)                                                                                                    \
-    TEST(an_instance_knows_the_run_that_made_it_and_what_it_is_to_it)                                                  \
-    TEST(whoever_begins_a_run_is_told_its_link)                                                                        \
-    TEST(a_link_outlives_restarts_and_ends)                                                                            \
-    TEST(what_the_runs_of_a_parent_made_is_listed_whatever_it_is)                                                      \
-    TEST(what_is_demanded_is_only_ever_raised)                                                                         \
-    TEST(a_demand_is_told_by_fence_claim_hold_and_renewal)                                                             \
-    TEST(a_run_of_which_something_is_demanded_does_not_wait_for_repair)                                                  \
-    TEST(a_turn_that_has_not_heard_of_a_demand_does_not_park_past_it)                                                  \
-    TEST(of_a_run_that_has_ended_nothing_is_demanded_and_of_the_next_nothing_yet)                                      \
-    TEST(reaching_makes_attached_children_due_whatever_they_did)                                                       \
-    TEST(a_child_that_is_held_is_told_and_left_to_its_holder)                                                          \
-    TEST(a_hook_is_told_of_every_child_that_reaching_woke_and_of_nobody_else)                                          \
-    TEST(those_that_are_detached_ended_or_of_another_run_are_not_reached)                                              \
-    TEST(reaching_ends_the_jobs_of_the_run)                                                                            \
-    TEST(without_a_demand_only_jobs_are_reached)                                                                       \
-    TEST(an_instance_is_ended_by_its_name_whatever_it_does)                                                            \
-    TEST(what_is_not_there_or_has_ended_is_not_ended)                                                                  \
-    TEST(an_instance_that_lives_where_its_name_says_is_ended_from_anywhere)                                            \
-    TEST(a_refused_unit_has_reached_ended_and_demanded_nothing)                                                        \
-    TEST(no_more_tasks_of_a_workflow_are_leased_at_once_than_may_be)                                                   \
-    TEST(the_lease_of_somebody_outside_is_renewed_expires_and_is_not_reaped)                                           \
-    TEST(a_run_that_waits_for_repair_is_not_due)
-/* clang-format on */
-
-RUN_ON_ALL_STORES(TESTS)

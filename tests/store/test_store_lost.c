@@ -14,12 +14,6 @@ static struct pw_sqlite *sqlite_of(const struct fixture *fixture)
     return (struct pw_sqlite *)fixture->store;
 }
 
-static void close_store(struct fixture *fixture)
-{
-    fixture->store->ops->close(fixture->store);
-    fixture->store = NULL;
-}
-
 static void join(char *out_path, const char *path, const char *suffix)
 {
     assert_in_range(snprintf(out_path, PATH_MAX, "%s%s", path, suffix), 1, PATH_MAX - 1);
@@ -120,9 +114,8 @@ static void use_everything(struct fixture *fixture)
     expect_refused(fixture, "later");
 }
 
-static void a_file_that_took_the_databases_place_stays_as_it_is(void **state)
+TEST_IN(on_file, fixture, a_file_that_took_the_databases_place_stays_as_it_is)
 {
-    struct fixture *fixture = *state;
     (void)create_instance(fixture, "order", "a");
     replace_by_backup(fixture);
     const uint64_t sum = sum_of(fixture->place.path);
@@ -139,9 +132,8 @@ static void a_file_that_took_the_databases_place_stays_as_it_is(void **state)
     assert_true(sum_of(fixture->place.path) == sum);
 }
 
-static void a_database_that_was_deleted_is_not_made_again(void **state)
+TEST_IN(on_file, fixture, a_database_that_was_deleted_is_not_made_again)
 {
-    struct fixture *fixture = *state;
     (void)create_instance(fixture, "order", "a");
     delete_all(fixture);
 
@@ -152,9 +144,8 @@ static void a_database_that_was_deleted_is_not_made_again(void **state)
         assert_int_equal(size_of(fixture, suffixes[i]), -1);
 }
 
-static void the_log_of_somebody_elses_database_is_left_alone(void **state)
+TEST_IN(on_file, fixture, the_log_of_somebody_elses_database_is_left_alone)
 {
-    struct fixture *fixture = *state;
     (void)create_instance(fixture, "order", "a");
     delete_all(fixture);
     sqlite3 *db = open_plainly(fixture->place.path);
@@ -171,9 +162,8 @@ static void the_log_of_somebody_elses_database_is_left_alone(void **state)
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
-static void a_database_that_was_moved_has_everything_once_the_store_is_closed(void **state)
+TEST_IN(on_file, fixture, a_database_that_was_moved_has_everything_once_the_store_is_closed)
 {
-    struct fixture *fixture = *state;
     char away[PATH_MAX];
     join(away, fixture->place.path, "-away");
     (void)create_instance(fixture, "order", "a");
@@ -189,9 +179,8 @@ static void a_database_that_was_moved_has_everything_once_the_store_is_closed(vo
     assert_int_equal(unlink(away), 0);
 }
 
-static void a_database_that_was_put_back_is_written_again(void **state)
+TEST_IN(on_file, fixture, a_database_that_was_put_back_is_written_again)
 {
-    struct fixture *fixture = *state;
     char away[PATH_MAX];
     join(away, fixture->place.path, "-away");
     (void)create_instance(fixture, "order", "a");
@@ -206,9 +195,8 @@ static void a_database_that_was_put_back_is_written_again(void **state)
 }
 
 /* A path is relative to the directory in which the store was opened. */
-static void a_process_that_goes_to_another_directory_keeps_its_database(void **state)
+TEST_IN(on_file, fixture, a_process_that_goes_to_another_directory_keeps_its_database)
 {
-    struct fixture *fixture = *state;
     struct pw_runner_row row = { .owner = OWN, .name = text("a:1"), .workflows = text("order") };
     char before[PATH_MAX];
     close_store(fixture);
@@ -230,9 +218,8 @@ static void a_process_that_goes_to_another_directory_keeps_its_database(void **s
 }
 
 /* The file of the locks alone: nobody is taken for dead because a new one has no locks in it. */
-static void nobody_is_dead_because_the_file_of_the_locks_was_deleted(void **state)
+TEST_IN(on_file, fixture, nobody_is_dead_because_the_file_of_the_locks_was_deleted)
 {
-    struct fixture *fixture = *state;
     char path[PATH_MAX];
     join(path, fixture->place.path, "-runners");
     assert_int_equal(fixture->store->ops->announce(fixture->store, OWN, &fixture->error), PAWL_OK);
@@ -245,19 +232,3 @@ static void nobody_is_dead_because_the_file_of_the_locks_was_deleted(void **stat
     assert_false(pw_sqlite_is_dead(sqlite_of(fixture), OWN));
     assert_int_equal(close(file), 0);
 }
-
-/* clang-format off */
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_FILE(a_file_that_took_the_databases_place_stays_as_it_is)
-        ON_FILE(a_database_that_was_deleted_is_not_made_again)
-        ON_FILE(the_log_of_somebody_elses_database_is_left_alone)
-        ON_FILE(a_database_that_was_moved_has_everything_once_the_store_is_closed)
-        ON_FILE(a_database_that_was_put_back_is_written_again)
-        ON_FILE(a_process_that_goes_to_another_directory_keeps_its_database)
-        ON_FILE(nobody_is_dead_because_the_file_of_the_locks_was_deleted)
-    };
-    return cmocka_run_group_tests_name("lost", tests, NULL, NULL);
-}
-/* clang-format on */

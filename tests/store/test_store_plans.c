@@ -49,20 +49,19 @@ static size_t check_plans(struct fixture *fixture)
 }
 
 /* Those of transactions are counted in their list; those of reads are at least as many as there are kinds. */
-static void every_query_is_served_by_an_index(void **state)
+TEST_IN(on_sqlite, fixture, every_query_is_served_by_an_index)
 {
 #define ONE(name, text) +1
     enum { OF_TRANSACTIONS = 0 PW_SQLITE_QUERIES(ONE) };
 #undef ONE
-    assert_true(check_plans(*state) >= OF_TRANSACTIONS + PW_READ_KIND_COUNT);
+    assert_true(check_plans(fixture) >= OF_TRANSACTIONS + PW_READ_KIND_COUNT);
     assert_string_equal(pw_sqlite_query(PW_QUERIES_OF_READ)->name, "INSTANCE_BY_ID");
     assert_string_equal(pw_sqlite_query(PW_QUERIES_OF_READ_NUMBERS)->name, "NEXT_DUE");
 }
 
 /* The user may run ANALYZE, with numbers that tempt the planner. */
-static void every_query_is_served_by_an_index_whatever_the_statistics_say(void **state)
+TEST_IN(on_sqlite, fixture, every_query_is_served_by_an_index_whatever_the_statistics_say)
 {
-    struct fixture *fixture = *state;
     static const char *const ids[] = { "a", "b", "c", "d" };
     for (size_t position = 0; position < 4; position++)
         (void)create_instance(fixture, "order", ids[position]);
@@ -71,20 +70,10 @@ static void every_query_is_served_by_an_index_whatever_the_statistics_say(void *
     (void)check_plans(fixture);
 }
 
-static void the_plan_check_finds_scans_and_sorts(void **state)
+TEST_IN(on_sqlite, fixture, the_plan_check_finds_scans_and_sorts)
 {
-    (void)state;
     assert_true(is_slow("SCAN workflow_task"));
     assert_true(is_slow("USE TEMP B-TREE FOR ORDER BY"));
     assert_false(is_slow("SEARCH workflow_task USING INTEGER PRIMARY KEY (rowid=?)"));
     assert_false(is_allowed("REAP_LEASES", "SCAN workflow_task"));
 }
-
-/* clang-format off */
-#define TESTS(TEST)                                                                                                    \
-    TEST(every_query_is_served_by_an_index)                                                                            \
-    TEST(every_query_is_served_by_an_index_whatever_the_statistics_say)                                                \
-    TEST(the_plan_check_finds_scans_and_sorts)
-/* clang-format on */
-
-RUN_ON_BOTH_STORES(TESTS)

@@ -3,8 +3,6 @@
 
 #include "old_schema.h"
 
-#include "store/sqlite/schema.h"
-
 static const struct pw_text order = { "order", 5 };
 enum { GRACE_MS = 1000, DEAD_MS = 10001 };
 
@@ -34,9 +32,8 @@ static struct pw_runner_row *list(struct fixture *fixture, size_t expected)
     return found.runners;
 }
 
-static void a_runner_that_has_described_itself_is_listed(void **state)
+TEST_OF(fixture, a_runner_that_has_described_itself_is_listed)
 {
-    struct fixture *fixture = *state;
     (void)list(fixture, 0);
     announce(fixture, fixture->store, row_of(9, "b:2", "order refund", true));
     announce(fixture, fixture->store, row_of(5, "a:1", "", false));
@@ -54,18 +51,16 @@ static void a_runner_that_has_described_itself_is_listed(void **state)
     assert_in_range(rows[1].seen_at_ms, FIXTURE_NOW_MS, FIXTURE_NOW_MS + 7);
 }
 
-static void what_it_says_last_holds(void **state)
+TEST_OF(fixture, what_it_says_last_holds)
 {
-    struct fixture *fixture = *state;
     struct pw_runner_row again = row_of(5, "a:1", "order", false);
     announce(fixture, fixture->store, row_of(5, "a:1", "order", true));
     assert_int_equal(fixture->store->ops->describe(fixture->store, &again, &fixture->error), PAWL_OK);
     assert_false(list(fixture, 1)->is_sharing);
 }
 
-static void one_that_is_withdrawn_is_listed_no_more(void **state)
+TEST_OF(fixture, one_that_is_withdrawn_is_listed_no_more)
 {
-    struct fixture *fixture = *state;
     announce(fixture, fixture->store, row_of(5, "a:1", "order", true));
     announce(fixture, fixture->store, row_of(6, "a:1", "order", true));
     fixture->store->ops->withdraw(fixture->store, 5);
@@ -79,9 +74,8 @@ static int64_t row_count(struct fixture *fixture)
     return query_number(fixture, "SELECT count(*) FROM workflow_runner");
 }
 
-static void a_runner_of_another_process_is_listed_until_it_dies(void **state)
+TEST_IN(on_databases, fixture, a_runner_of_another_process_is_listed_until_it_dies)
 {
-    struct fixture *fixture = *state;
     struct pw_store *other = fixture_open_store(fixture);
     announce(fixture, other, row_of(5, "a:1", "order", true));
     announce(fixture, fixture->store, row_of(6, "b:1", "order", true));
@@ -96,9 +90,8 @@ static void a_runner_of_another_process_is_listed_until_it_dies(void **state)
 }
 
 /* In a file nobody beats, and nobody else would take them away. */
-static void rows_of_the_dead_are_deleted(void **state)
+TEST_IN(on_databases, fixture, rows_of_the_dead_are_deleted)
 {
-    struct fixture *fixture = *state;
     struct pw_store *other = fixture_open_store(fixture);
     if (fixture->place.store == STORE_IN_POSTGRES) { /* test_postgres.c */
         other->ops->close(other);
@@ -170,9 +163,8 @@ static int64_t next_due(struct fixture *fixture, const struct pw_share *share)
     return next_due_after(fixture, share, PW_EVER);
 }
 
-static void a_claim_takes_its_own_at_once_and_others_after_the_grace(void **state)
+TEST_OF(fixture, a_claim_takes_its_own_at_once_and_others_after_the_grace)
 {
-    struct fixture *fixture = *state;
     struct part part;
     make_part(&part, "bd");
     for (const char *id = "a\0b\0c\0d\0"; *id != '\0'; id += 2, fixture->now_ms++)
@@ -190,9 +182,8 @@ static void a_claim_takes_its_own_at_once_and_others_after_the_grace(void **stat
     assert_claims(claim_part(fixture, &part, 9), "c");
 }
 
-static void what_is_due_later_is_told_of_beside_what_is_due_already(void **state)
+TEST_OF(fixture, what_is_due_later_is_told_of_beside_what_is_due_already)
 {
-    struct fixture *fixture = *state;
     struct part part;
     make_part(&part, "bd");
     for (const char *id = "a\0b\0"; *id != '\0'; id += 2)
@@ -211,9 +202,8 @@ static void what_is_due_later_is_told_of_beside_what_is_due_already(void **state
 }
 
 /* C2: wake, retry, resume before run; in each the oldest first, own and others alike. */
-static void the_order_is_the_same_for_all_that_may_be_taken(void **state)
+TEST_OF(fixture, the_order_is_the_same_for_all_that_may_be_taken)
 {
-    struct fixture *fixture = *state;
     struct part part;
     make_part(&part, "bd");
     (void)create_instance(fixture, "order", "a");
@@ -228,9 +218,8 @@ static void the_order_is_the_same_for_all_that_may_be_taken(void **state)
     assert_claims(claim_part(fixture, &part, 3), "b");
 }
 
-static void an_expired_lease_is_its_owners_first_too(void **state)
+TEST_OF(fixture, an_expired_lease_is_its_owners_first_too)
 {
-    struct fixture *fixture = *state;
     struct part part;
     make_part(&part, "b");
     (void)create_held(fixture, "order", "a");
@@ -245,9 +234,8 @@ static void an_expired_lease_is_its_owners_first_too(void **state)
     assert_true(claim_part(fixture, &part, 1)->claims[0].taken_over);
 }
 
-static void who_owns_nothing_takes_what_is_left(void **state)
+TEST_OF(fixture, who_owns_nothing_takes_what_is_left)
 {
-    struct fixture *fixture = *state;
     struct part part;
     make_part(&part, "");
     assert_true(next_due(fixture, &part.share) == INT64_MAX);
@@ -258,9 +246,8 @@ static void who_owns_nothing_takes_what_is_left(void **state)
     assert_claims(claim_part(fixture, &part, 9), "a");
 }
 
-static void a_share_of_all_is_no_share(void **state)
+TEST_OF(fixture, a_share_of_all_is_no_share)
 {
-    struct fixture *fixture = *state;
     struct part part;
     make_part(&part, "");
     part.owned = (struct pw_text){ NULL, 0 };
@@ -274,9 +261,8 @@ static int64_t stored_shard(struct fixture *fixture)
     return query_number(fixture, "SELECT max(shard) FROM workflow_task");
 }
 
-static void a_run_keeps_its_shard_over_restarts(void **state)
+TEST_OF(fixture, a_run_keeps_its_shard_over_restarts)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     int shard = pw_shard_of(order, text("a"));
     assert_int_not_equal(shard, 0);
@@ -297,67 +283,20 @@ static void a_run_keeps_its_shard_over_restarts(void **state)
 
 /* ---- The schema's third version -------------------------------------------------------------------------------------- */
 
-static void a_file_of_version_2_is_migrated_and_its_runs_go_on(void **state)
+TEST_IN(on_file, fixture, a_file_of_version_2_is_migrated_and_its_runs_go_on)
 {
-    struct fixture *fixture = *state;
     struct part part;
-    sqlite3 *db = NULL;
     make_part(&part, "a");
-    fixture->store->ops->close(fixture->store);
-    fixture->store = NULL;
-    assert_int_equal(unlink(fixture->url + strlen("sqlite:")), 0);
-    assert_int_equal(sqlite3_open(fixture->url + strlen("sqlite:"), &db), SQLITE_OK);
-    for (size_t i = 0; i < old_sqlite_schema_count; i++)
-        if (old_sqlite_schema[i].version <= 2)
-            assert_int_equal(sqlite3_exec(db, old_sqlite_schema[i].sql, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(
-        sqlite3_exec(db,
-                     "UPDATE workflow_schema SET version = 2;"
-                     "INSERT INTO workflow_instance (key, workflow, id, run, created_at, updated_at)"
-                     " VALUES (1, 'order', 'a', 1, 5, 5);"
-                     "INSERT INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch,"
-                     " pause_requested, updated_at, event_seq) VALUES (1, 'order', 1, 0, 3, 1700000000, 0, 0, 0, 5, 0)",
-                     NULL, NULL, NULL),
-        SQLITE_OK);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    fixture->store = fixture_open_store(fixture);
-    assert_int_equal(query_number(fixture, "SELECT version FROM workflow_schema"), pw_sqlite_newest_version());
+    old_database_open(
+        fixture, 2,
+        "INSERT INTO workflow_instance (key, workflow, id, run, created_at, updated_at)"
+        " VALUES (1, 'order', 'a', 1, 5, 5);"
+        "INSERT INTO workflow_task (instance, workflow, run, status, kind, due_at, processing, epoch,"
+        " pause_requested, updated_at, event_seq) VALUES (1, 'order', 1, 0, 3, 1700000000, 0, 0, 0, 5, 0)");
     assert_int_equal(stored_shard(fixture), 0); /* which is not its own, and does no harm */
     assert_claims(claim_part(fixture, &part, 9), "");
     fixture->now_ms += GRACE_MS;
     assert_claims(claim_part(fixture, &part, 9), "a");
     announce(fixture, fixture->store, row_of(5, "a:1", "order", true));
     (void)list(fixture, 1);
-}
-
-/* clang-format off */
-#define TESTS(TEST)                                                                                                    \
-    TEST(a_runner_that_has_described_itself_is_listed)                                                                 \
-    TEST(what_it_says_last_holds)                                                                                      \
-    TEST(one_that_is_withdrawn_is_listed_no_more)                                                                      \
-    TEST(a_claim_takes_its_own_at_once_and_others_after_the_grace)                                                     \
-    TEST(what_is_due_later_is_told_of_beside_what_is_due_already)                                                      \
-    TEST(the_order_is_the_same_for_all_that_may_be_taken)                                                              \
-    TEST(an_expired_lease_is_its_owners_first_too)                                                                     \
-    TEST(who_owns_nothing_takes_what_is_left)                                                                          \
-    TEST(a_share_of_all_is_no_share)                                                                                   \
-    TEST(a_run_keeps_its_shard_over_restarts)
-#define TESTS_OF_PROCESSES(TEST)                                                                                       \
-    TEST(a_runner_of_another_process_is_listed_until_it_dies)                                                          \
-    TEST(rows_of_the_dead_are_deleted)
-/* clang-format on */
-
-int main(void)
-{
-    const struct CMUnitTest in_memory[] = { TESTS(ON_MEMORY) };
-    const struct CMUnitTest in_file[] = { TESTS(ON_FILE) TESTS_OF_PROCESSES(ON_FILE)
-                                              ON_FILE(a_file_of_version_2_is_migrated_and_its_runs_go_on) };
-    const struct CMUnitTest in_postgres[] = { TESTS(ON_POSTGRES) TESTS_OF_PROCESSES(ON_POSTGRES) };
-    const struct CMUnitTest in_plain[] = { TESTS(ON_PLAIN) };
-    int failed = cmocka_run_group_tests_name("in memory", in_memory, NULL, NULL);
-    failed += cmocka_run_group_tests_name("in a file", in_file, NULL, NULL);
-    if (store_count() > STORE_IN_POSTGRES)
-        failed += cmocka_run_group_tests_name("in PostgreSQL", in_postgres, NULL, NULL);
-    failed += cmocka_run_group_tests_name("in plain memory", in_plain, NULL, NULL);
-    return failed;
 }

@@ -32,9 +32,8 @@ static void finish(struct fixture *fixture, struct pw_fence at, enum pw_outcome 
     fixture_apply_all(fixture);
 }
 
-static void a_run_that_has_ended_keeps_its_outcome_output_error_and_times(void **state) /* B5 */
+TEST_OF(fixture, a_run_that_has_ended_keeps_its_outcome_output_error_and_times) /* B5 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     fixture->now_ms += 10;
     finish(fixture, at, PW_OUTCOME_ERRORED, "7", "Broken");
@@ -57,9 +56,8 @@ static void a_run_that_has_ended_keeps_its_outcome_output_error_and_times(void *
     assert_null(now.output.data);
 }
 
-static void a_run_that_has_not_ended_is_cut_off_by_the_restart(void **state)
+TEST_OF(fixture, a_run_that_has_not_ended_is_cut_off_by_the_restart)
 {
-    struct fixture *fixture = *state;
     struct pw_fence held = create_held(fixture, "order", "held"), due = create_instance(fixture, "order", "due");
     fixture->now_ms += 10;
 
@@ -78,9 +76,8 @@ static void a_run_that_has_not_ended_is_cut_off_by_the_restart(void **state)
     }
 }
 
-static void units_of_one_batch_keep_each_run_once(void **state) /* S2 */
+TEST_OF(fixture, units_of_one_batch_keep_each_run_once) /* S2 */
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_op_finish *op = add_finish(fixture_unit(fixture), at, PW_OUTCOME_COMPLETE);
     op->output = text("1");
@@ -101,9 +98,8 @@ static void units_of_one_batch_keep_each_run_once(void **state) /* S2 */
     assert_null(runs[1].output.data);
 }
 
-static void runs_are_read_in_both_orders_and_in_pages(void **state)
+TEST_OF(fixture, runs_are_read_in_both_orders_and_in_pages)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_instance(fixture, "order", "a");
     (void)create_instance(fixture, "order", "b");
     for (at.run = 1; at.run <= 4; at.run++) {
@@ -122,9 +118,8 @@ static void runs_are_read_in_both_orders_and_in_pages(void **state)
     (void)read_runs(fixture, &query, 3);
 }
 
-static void the_view_of_runs_shows_all_of_them_with_their_params(void **state)
+TEST_OF(fixture, the_view_of_runs_shows_all_of_them_with_their_params)
 {
-    struct fixture *fixture = *state;
     struct pw_op_create *op = add_create(fixture_unit(fixture), "order", "a");
     op->params = text("5");
     fixture_apply(fixture);
@@ -171,9 +166,8 @@ static void assert_version(struct fixture *fixture, struct pw_fence at, const ch
     assert_text(version, expected);
 }
 
-static void a_run_keeps_its_version_until_a_restart_gives_the_next_one_another(void **state)
+TEST_OF(fixture, a_run_keeps_its_version_until_a_restart_gives_the_next_one_another)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_version(fixture, "a", "1.0"), other = create_version(fixture, "b", NULL);
     assert_version(fixture, at, "1.0");
     assert_version(fixture, other, NULL);
@@ -202,9 +196,8 @@ static void a_run_keeps_its_version_until_a_restart_gives_the_next_one_another(v
     assert_null(runs[0].terms.version.data);
 }
 
-static void versions_are_kept_apart_within_one_batch(void **state)
+TEST_OF(fixture, versions_are_kept_apart_within_one_batch)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_version(fixture, "a", "1");
     (void)add_finish(fixture_unit(fixture), at, PW_OUTCOME_COMPLETE);
     (void)add_restart_as(fixture_unit(fixture), at, "2");
@@ -234,9 +227,8 @@ static size_t list_version(struct fixture *fixture, const char *version, struct 
     return count;
 }
 
-static void instances_are_listed_by_the_version_of_their_newest_run(void **state)
+TEST_OF(fixture, instances_are_listed_by_the_version_of_their_newest_run)
 {
-    struct fixture *fixture = *state;
     struct pw_instance *rows = NULL;
     struct pw_fence at = create_version(fixture, "a", "1.0");
     (void)create_version(fixture, "b", NULL);
@@ -259,9 +251,8 @@ static void instances_are_listed_by_the_version_of_their_newest_run(void **state
     assert_text(rows[0].id, "a");
 }
 
-static void the_views_show_the_version_of_each_run(void **state)
+TEST_OF(fixture, the_views_show_the_version_of_each_run)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_version(fixture, "a", "1.0");
     (void)add_restart_as(fixture_unit(fixture), at, "2.0");
     fixture_apply_all(fixture);
@@ -270,17 +261,73 @@ static void the_views_show_the_version_of_each_run(void **state)
     assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_runs WHERE run = 2 AND version = '2.0'"), 1);
 }
 
-/* clang-format off */
-#define TESTS(TEST)                                                                                                    \
-    TEST(a_run_that_has_ended_keeps_its_outcome_output_error_and_times)                                                \
-    TEST(a_run_that_has_not_ended_is_cut_off_by_the_restart)                                                           \
-    TEST(units_of_one_batch_keep_each_run_once)                                                                        \
-    TEST(runs_are_read_in_both_orders_and_in_pages)                                                                    \
-    TEST(the_view_of_runs_shows_all_of_them_with_their_params)                                                         \
-    TEST(a_run_keeps_its_version_until_a_restart_gives_the_next_one_another)                                           \
-    TEST(instances_are_listed_by_the_version_of_their_newest_run)                                                      \
-    TEST(versions_are_kept_apart_within_one_batch)                                                                     \
-    TEST(the_views_show_the_version_of_each_run)
-/* clang-format on */
+/* ---- Taking a run up again --------------------------------------------------------------------------------------------- */
 
-RUN_ON_ALL_STORES(TESTS)
+/* In PostgreSQL it is read in one round trip, as it is read piece by piece elsewhere. */
+static pawl_status read_run(struct fixture *fixture, struct pw_fence at, bool with_events, struct pw_run_rows *out_rows)
+{
+    return pw_read_run(fixture->store, &fixture->arena, at.instance, at.run, with_events, out_rows, &fixture->error);
+}
+
+/* Two steps, and two events of which the first is taken. */
+static struct pw_fence make_run(struct fixture *fixture)
+{
+    struct pw_op_create *create = add_create(fixture_unit(fixture), "order", "a");
+    create->params = text("{\"a\":1}");
+    create->link = (struct pw_link){ 7, 2, PW_RELATION_JOB };
+    fixture_apply(fixture);
+    struct pw_fence at = create->fence;
+    fixture_clear_units(fixture);
+    struct pw_unit *unit = fixture_unit(fixture);
+    add_fence(unit, at);
+    add_step(unit, at, 1, "one")->result = text("1");
+    add_step(unit, at, 2, "two")->description = text("the second");
+    (void)add_event(unit, at, "e-1", "paid");
+    (void)add_event(unit, at, "e-2", "sent");
+    add(unit, PW_OP_CONSUME)->as.consume =
+        (struct pw_op_consume){ .instance = at.instance, .run = at.run, .seq = 1, .step = text("one") };
+    fixture_apply_all(fixture);
+    return at;
+}
+
+TEST_IN(on_postgres, fixture, a_run_is_read_at_once_with_all_that_it_begins_with)
+{
+    struct pw_fence at = make_run(fixture);
+    struct pw_run_rows rows;
+
+    assert_int_equal(read_run(fixture, at, true, &rows), PAWL_OK);
+
+    struct pw_instance instance = read_key(fixture, at.instance);
+    assert_text(rows.params, "{\"a\":1}");
+    assert_int_equal(rows.created_at_ms, instance.created_at_ms);
+    assert_int_equal(rows.link.parent, 7);
+    assert_int_equal(rows.link.run, 2);
+    assert_int_equal(rows.link.relation, PW_RELATION_JOB);
+    assert_int_equal(rows.step_count, 2);
+    assert_text(rows.steps[0].name, "one");
+    assert_text(rows.steps[0].result, "1");
+    assert_null(rows.steps[0].description.data);
+    assert_text(rows.steps[1].name, "two");
+    assert_text(rows.steps[1].description, "the second");
+    assert_int_equal(rows.event_count, 1);
+    assert_int_equal(rows.events[0].seq, 2);
+    assert_text(rows.events[0].type, "sent");
+}
+
+TEST_IN(on_postgres, fixture, events_that_nobody_asked_for_are_not_read)
+{
+    struct pw_fence at = make_run(fixture);
+    struct pw_run_rows rows;
+
+    assert_int_equal(read_run(fixture, at, false, &rows), PAWL_OK);
+
+    assert_int_equal(rows.step_count, 2);
+    assert_int_equal(rows.event_count, 0);
+}
+
+TEST_IN(on_postgres, fixture, a_run_of_no_instance_is_not_found)
+{
+    struct pw_run_rows rows;
+    struct pw_fence nowhere = { .instance = 77, .run = 1 };
+    assert_int_equal(read_run(fixture, nowhere, true, &rows), PAWL_INSTANCE_NOT_FOUND);
+}

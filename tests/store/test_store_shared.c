@@ -33,9 +33,8 @@ static void *read_often(void *user)
     return (void *)misses;
 }
 
-static void more_threads_than_connections_can_read_while_one_writes(void **state)
+TEST_IN(on_engines, fixture, more_threads_than_connections_can_read_while_one_writes)
 {
-    struct fixture *fixture = *state;
     pthread_t threads[THREAD_COUNT];
     struct pw_fence at = create_held(fixture, "order", "a");
     for (size_t position = 0; position < THREAD_COUNT; position++)
@@ -51,10 +50,9 @@ static void more_threads_than_connections_can_read_while_one_writes(void **state
     }
 }
 
-static void readers_that_only_a_peak_needed_are_closed(void **state)
+TEST_IN(on_file, fixture, readers_that_only_a_peak_needed_are_closed)
 {
     enum { PEAK = 5 };
-    struct fixture *fixture = *state;
     struct pw_sqlite *sqlite = (struct pw_sqlite *)fixture->store;
     struct pw_sqlite_connection *readers[PEAK];
     struct pw_fence at = create_instance(fixture, "order", "a");
@@ -73,9 +71,8 @@ static void readers_that_only_a_peak_needed_are_closed(void **state)
     assert_int_equal(sqlite->reader_count, 1);
 }
 
-static void two_stores_in_one_place_see_each_others_commits(void **state) /* S6 */
+TEST_IN(on_databases, fixture, two_stores_in_one_place_see_each_others_commits) /* S6 */
 {
-    struct fixture *fixture = *state;
     struct pw_store *second = fixture_open_store(fixture);
     struct pw_fence at = create_instance(fixture, "order", "a");
     struct pw_instance row;
@@ -91,9 +88,8 @@ static void two_stores_in_one_place_see_each_others_commits(void **state) /* S6 
 }
 
 /* What a store keeps in memory holds only until somebody else writes. */
-static void a_store_forgets_what_it_knew_when_another_one_has_written(void **state)
+TEST_IN(on_databases, fixture, a_store_forgets_what_it_knew_when_another_one_has_written)
 {
-    struct fixture *fixture = *state;
     struct pw_store *second = fixture_open_store(fixture);
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_op_log *log = &add(fixture_unit(fixture), PW_OP_LOG)->as.log;
@@ -120,9 +116,8 @@ static void a_store_forgets_what_it_knew_when_another_one_has_written(void **sta
     second->ops->close(second);
 }
 
-static void keys_of_instances_are_not_given_out_twice(void **state)
+TEST_IN(on_databases, fixture, keys_of_instances_are_not_given_out_twice)
 {
-    struct fixture *fixture = *state;
     struct pw_store *second = fixture_open_store(fixture);
     int64_t last = 0;
     for (int round = 0; round < 6; round++) {
@@ -157,9 +152,8 @@ static int open_and_create(const struct fixture *parent, int number)
     return done ? 0 : 2;
 }
 
-static void eight_processes_can_open_a_fresh_place_at_once(void **state)
+TEST_IN(on_databases, fixture, eight_processes_can_open_a_fresh_place_at_once)
 {
-    struct fixture *fixture = *state;
     pid_t children[PROCESS_COUNT];
     fixture->store->ops->close(fixture->store);
     fixture->store = NULL;
@@ -207,9 +201,8 @@ static void live_and_claim(const struct fixture *parent, int64_t owner, int told
         (void)pause();
 }
 
-static void the_leases_of_a_killed_process_end_at_the_next_reaping(void **state)
+TEST_IN(on_file, fixture, the_leases_of_a_killed_process_end_at_the_next_reaping)
 {
-    struct fixture *fixture = *state;
     const struct pw_store_ops *ops = fixture->store->ops;
     int told[2];
     char byte = 0;
@@ -237,9 +230,8 @@ static void the_leases_of_a_killed_process_end_at_the_next_reaping(void **state)
     (void)close(told[1]);
 }
 
-static void a_runner_that_is_withdrawn_is_dead_to_others(void **state)
+TEST_IN(on_databases, fixture, a_runner_that_is_withdrawn_is_dead_to_others)
 {
-    struct fixture *fixture = *state;
     const struct pw_store_ops *ops = fixture->store->ops;
     struct pw_store *second = fixture_open_store(fixture);
     (void)create_held(fixture, "order", "a");
@@ -255,9 +247,8 @@ static void a_runner_that_is_withdrawn_is_dead_to_others(void **state)
     second->ops->close(second);
 }
 
-static void in_memory_nothing_is_reaped(void **state)
+TEST_IN(on_memory, fixture, in_memory_nothing_is_reaped)
 {
-    struct fixture *fixture = *state;
     const struct pw_store_ops *ops = fixture->store->ops;
     assert_int_equal(ops->announce(fixture->store, FIXTURE_OWNER, &fixture->error), PAWL_OK);
     (void)create_held(fixture, "order", "a");
@@ -267,18 +258,16 @@ static void in_memory_nothing_is_reaped(void **state)
 
 /* ---- The file ------------------------------------------------------------------------------------------------ */
 
-static void the_place_keeps_everything_when_it_is_opened_again(void **state)
+TEST_IN(on_databases, fixture, the_place_keeps_everything_when_it_is_opened_again)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     fixture->store->ops->close(fixture->store);
     fixture->store = fixture_open_store(fixture);
     assert_int_equal(try_fence(fixture, at), PAWL_OK);
 }
 
-static void the_views_show_words_and_times(void **state)
+TEST_IN(on_databases, fixture, the_views_show_words_and_times)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "order", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     add_step(unit, at, 1, "nap")->kind = PAWL_STEP_SLEEP;
@@ -301,10 +290,9 @@ static void the_views_show_words_and_times(void **state)
 }
 
 /* Ids of 26 characters, as the engine makes them, in no order. */
-static void a_sleeping_run_takes_less_than_400_bytes(void **state)
+TEST_IN(on_memory, fixture, a_sleeping_run_takes_less_than_400_bytes)
 {
     enum { RUN_COUNT = 5000 };
-    struct fixture *fixture = *state;
     int64_t pages = query_number(fixture, "PRAGMA page_count");
     uint32_t chance = 1;
     for (int number = 0; number < RUN_COUNT; number++) {
@@ -328,38 +316,3 @@ static void a_sleeping_run_takes_less_than_400_bytes(void **state)
     print_message("%lld bytes for one sleeping run\n", (long long)(bytes / RUN_COUNT));
     assert_true(bytes / RUN_COUNT < 400);
 }
-
-/* clang-format off */
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_MEMORY(more_threads_than_connections_can_read_while_one_writes)
-        ON_FILE(more_threads_than_connections_can_read_while_one_writes)
-        ON_FILE(readers_that_only_a_peak_needed_are_closed)
-        ON_FILE(two_stores_in_one_place_see_each_others_commits)
-        ON_FILE(a_store_forgets_what_it_knew_when_another_one_has_written)
-        ON_FILE(keys_of_instances_are_not_given_out_twice)
-        ON_FILE(eight_processes_can_open_a_fresh_place_at_once)
-        ON_FILE(the_leases_of_a_killed_process_end_at_the_next_reaping)
-        ON_FILE(a_runner_that_is_withdrawn_is_dead_to_others)
-        ON_MEMORY(in_memory_nothing_is_reaped)
-        ON_FILE(the_place_keeps_everything_when_it_is_opened_again)
-        ON_FILE(the_views_show_words_and_times)
-        ON_MEMORY(a_sleeping_run_takes_less_than_400_bytes)
-    };
-    const struct CMUnitTest in_postgres[] = {
-        ON_POSTGRES(more_threads_than_connections_can_read_while_one_writes)
-        ON_POSTGRES(two_stores_in_one_place_see_each_others_commits)
-        ON_POSTGRES(a_store_forgets_what_it_knew_when_another_one_has_written)
-        ON_POSTGRES(keys_of_instances_are_not_given_out_twice)
-        ON_POSTGRES(eight_processes_can_open_a_fresh_place_at_once)
-        ON_POSTGRES(a_runner_that_is_withdrawn_is_dead_to_others)
-        ON_POSTGRES(the_place_keeps_everything_when_it_is_opened_again)
-        ON_POSTGRES(the_views_show_words_and_times)
-    };
-    int failed = cmocka_run_group_tests_name("shared", tests, NULL, NULL);
-    if (store_count() > STORE_IN_POSTGRES)
-        failed += cmocka_run_group_tests_name("shared in PostgreSQL", in_postgres, NULL, NULL);
-    return failed;
-}
-/* clang-format on */

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "pawl/pawl.h"
 
@@ -32,9 +31,8 @@ static void send_at(struct fixture *fixture, struct pw_fence at, const char *id,
     fixture_apply_all(fixture);
 }
 
-static void what_comes_later_is_not_older_when_the_clock_was_set_back(void **state)
+TEST_IN(on_engines, fixture, what_comes_later_is_not_older_when_the_clock_was_set_back)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_instance(fixture, "w", "a");
     send_at(fixture, at, "one", FIXTURE_NOW_MS + 5000);
     send_at(fixture, at, "two", FIXTURE_NOW_MS + 1000);
@@ -52,9 +50,8 @@ static void what_comes_later_is_not_older_when_the_clock_was_set_back(void **sta
 }
 
 /* When it is to happen is the clock's affair, or a clock that was wrong would keep the run from going on. */
-static void what_is_to_happen_goes_by_the_clock(void **state)
+TEST_IN(on_engines, fixture, what_is_to_happen_goes_by_the_clock)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_instance(fixture, "w", "a");
     send_at(fixture, at, "one", FIXTURE_NOW_MS + 5000);
     fixture->now_ms = FIXTURE_NOW_MS;
@@ -74,9 +71,8 @@ static void what_is_to_happen_goes_by_the_clock(void **state)
     fixture_clear_units(fixture);
 }
 
-static void a_run_ends_no_earlier_than_what_was_recorded_of_it(void **state)
+TEST_IN(on_engines, fixture, a_run_ends_no_earlier_than_what_was_recorded_of_it)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_held(fixture, "w", "a");
     struct pw_unit *unit = fixture_unit(fixture);
     fixture->now_ms = FIXTURE_NOW_MS - 1000;
@@ -128,9 +124,8 @@ static int64_t watched_now(void *user)
 }
 
 /* Whoever has it before us can have recorded nothing with a later time, then. */
-static void the_time_is_read_behind_the_lock(void **state)
+TEST_IN(on_databases, fixture, the_time_is_read_behind_the_lock)
 {
-    struct fixture *fixture = *state;
     struct pw_fence at = create_instance(fixture, "w", "a");
     struct watched_clock watched = { fixture, at.instance, false };
     struct pw_unit *unit = fixture_unit(fixture);
@@ -168,24 +163,20 @@ static int64_t office_now(void *user)
     return system_ms(CLOCK_REALTIME) + atomic_load(&((struct office *)user)->skew_ms);
 }
 
-static pawl_status body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body)
 {
-    (void)input;
-    (void)out_result;
     return pawl_step_log(step, PAWL_LOG_INFO, "test", NULL, "here");
 }
 
-static pawl_status branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(branch)
 {
     const char *name = pawl_value_string(params, "name", "");
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, "test", NULL, "%s", name));
     return pawl_do(run, name, NULL, body, NULL, out_result);
 }
 
-static pawl_status rounds(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(rounds)
 {
-    (void)params;
-    (void)out_result;
     pawl_scope *scope = pawl_run_scope(run);
     for (int round = 0; round < ROUNDS; round++) {
         struct pawl_branch branches[2] = { { .run = branch }, { .run = branch } };
@@ -271,9 +262,8 @@ static void await_end(pawl_engine *engine)
     assert_int_equal(status, PAWL_COMPLETE);
 }
 
-static void engines_whose_clocks_differ_record_a_run_in_the_order_of_its_times(void **state)
+TEST_IN(on_databases, fixture, engines_whose_clocks_differ_record_a_run_in_the_order_of_its_times)
 {
-    struct fixture *fixture = *state;
     struct office offices[ENGINES] = { { .engine = NULL } };
     struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
     struct pawl_instance instance;
@@ -310,26 +300,4 @@ static void engines_whose_clocks_differ_record_a_run_in_the_order_of_its_times(v
         pawl_close(offices[i].engine);
     }
     pawl_scope_free(scope);
-}
-
-#define STORE_TESTS(ON)                                                                                                \
-    ON(what_comes_later_is_not_older_when_the_clock_was_set_back)                                                      \
-    ON(what_is_to_happen_goes_by_the_clock)                                                                            \
-    ON(a_run_ends_no_earlier_than_what_was_recorded_of_it)
-#define SHARED_TESTS(ON)                                                                                               \
-    STORE_TESTS(ON)                                                                                                    \
-    ON(the_time_is_read_behind_the_lock)                                                                               \
-    ON(engines_whose_clocks_differ_record_a_run_in_the_order_of_its_times)
-
-int main(void)
-{
-    const struct CMUnitTest in_memory[] = { STORE_TESTS(ON_MEMORY) };
-    const struct CMUnitTest in_file[] = { SHARED_TESTS(ON_FILE) };
-    const struct CMUnitTest in_postgres[] = { SHARED_TESTS(ON_POSTGRES) };
-    int failed = cmocka_run_group_tests_name("in memory", in_memory, NULL, NULL);
-    if (store_count() > STORE_IN_FILE)
-        failed += cmocka_run_group_tests_name("in a file", in_file, NULL, NULL);
-    if (store_count() > STORE_IN_POSTGRES)
-        failed += cmocka_run_group_tests_name("in PostgreSQL", in_postgres, NULL, NULL);
-    return failed;
 }

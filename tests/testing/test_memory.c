@@ -4,14 +4,6 @@
  * take from an arena can fail as well.  While it fails, an act says PAWL_OK, or PAWL_NOMEM with its text; done again it
  * succeeds, and the end is the same as without.
  * PAWL_FAULT_EVERY=n plays each nth trial instead of an even choice. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
 #include "fault/plan.h"
 #include "pawl/hooks.h"
 #include "kit/sweeping.h"
@@ -20,7 +12,7 @@ enum { TRIALS_PER_LOOP = 40, END_SIZE = 4096 };
 
 /* ---- The workflow: something of everything ------------------------------------------------------------------------- */
 
-static pawl_status reserve(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(reserve)
 {
     PAWL_TRY(pawl_step_log(step, PAWL_LOG_DEBUG, "stock", input, "reserving %s", pawl_value_string(input, "sku", "")));
     if (pawl_step_attempt(step) == 1)
@@ -35,7 +27,7 @@ static pawl_status note_paid(void *connection, const void *data, size_t size)
     return connection != NULL && size == 4 ? PAWL_OK : PAWL_STEP_MUTATION_FAILED;
 }
 
-static pawl_status pay(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(pay)
 {
     PAWL_TRY(pawl_step_sql(step, "INSERT INTO paid VALUES ($1)", "[s]", "once"));
     PAWL_TRY(pawl_step_sql_on_failure(step, "INSERT INTO paid VALUES ('failed')", NULL));
@@ -45,10 +37,8 @@ static pawl_status pay(pawl_step *step, const pawl_value *input, pawl_value **ou
     return sweeping_plain(step, input, out_result);
 }
 
-static pawl_status refuse(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(refuse)
 {
-    (void)input;
-    (void)out_result;
     return pawl_fail_for_good(step, "Refused", "never");
 }
 
@@ -75,7 +65,7 @@ static pawl_status log_params(pawl_run *run, const pawl_value *params)
     return PAWL_OK;
 }
 
-static pawl_status order(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(order)
 {
     pawl_value *reserved, *mocked;
     struct pawl_event paid, gone;
@@ -97,22 +87,20 @@ static pawl_status order(pawl_run *run, const pawl_value *params, pawl_value **o
 }
 
 /* A duration that is none, handled; then a failure of its own. */
-static pawl_status failing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(failing)
 {
-    (void)params;
-    (void)out_result;
     pawl_status status = pawl_sleep(run, "nap", "a while");
     if (status != PAWL_INVALID_DURATION)
         return status;
     return pawl_run_fail(run, NULL, "no %s", "good");
 }
 
-static pawl_status publish(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(publish)
 {
     return pawl_result(step, out_result, "V", input);
 }
 
-static pawl_status charge(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(charge)
 {
     return pawl_result(step, out_result, "{s:V}", "charged", input);
 }
@@ -133,7 +121,7 @@ static pawl_status around_step(pawl_step *step, pawl_next *next, void *user)
 }
 
 /* Carried out in the thread of whoever executes it, by an engine of its own. */
-static pawl_status quote(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(quote)
 {
     pawl_value *charged;
     PAWL_TRY(pawl_do(run, "charge", NULL, charge, params, &charged));
@@ -142,7 +130,7 @@ static pawl_status quote(pawl_run *run, const pawl_value *params, pawl_value **o
 }
 
 /* What others finish: a worker outside and one in this process, whoever has a token, a child. */
-static pawl_status shop(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(shop)
 {
     static const struct pawl_compensation undo = { .undo = publish };
     const struct pawl_step_options published = { .description = "for all to see", .compensate = &undo };
@@ -591,7 +579,7 @@ static pawl_status sweep(struct play *play, pawl_workflow_fn *run, const struct 
     struct sweeping *sweeping;
     struct pawl_sweep_report report;
     void *state;
-    if (sweeping_set_up(&state) != 0) {
+    if (sweeping_setting.set_up(&state) != 0) {
         play->error = (struct pawl_error){ PAWL_NOMEM, "no scope" };
         return PAWL_NOMEM;
     }
@@ -604,13 +592,12 @@ static pawl_status sweep(struct play *play, pawl_workflow_fn *run, const struct 
     pawl_status status = pawl_sweep(sweeping->scope, &sweeping->options, &report, &play->error);
     if (status == PAWL_OK)
         snprintf(play->end, END_SIZE, "%s", has_findings ? "swept" : report.outcome);
-    sweeping_tear_down(&state);
+    sweeping_setting.tear_down(&state);
     return status;
 }
 
-static pawl_status at_once(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(at_once)
 {
-    (void)params;
     return pawl_return(run, out_result, "[i]", 1);
 }
 
@@ -626,18 +613,14 @@ static pawl_status sweep_unsound(struct play *play)
     return sweep(play, sweeping_steps_by_calls, NULL, true);
 }
 
-static pawl_status same_name(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(same_name)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_sleep(run, "nap", "1 hour"));
     return pawl_sleep(run, "nap", "1 hour");
 }
 
-static pawl_status no_duration(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(no_duration)
 {
-    (void)params;
-    (void)out_result;
     return pawl_sleep(run, "nap", "soon");
 }
 
@@ -698,44 +681,27 @@ static void survive(act_fn *const *acts)
     assert_true(trials * step >= calls - calls / 100);
 }
 
-static void a_world_goes_on_after_memory_ran_out_at_any_allocation(void **state)
+TEST(a_world_goes_on_after_memory_ran_out_at_any_allocation)
 {
-    (void)state;
     survive(world_acts);
 }
 
-static void hooks_and_followers_go_on_after_memory_ran_out_at_any_allocation(void **state)
+TEST(hooks_and_followers_go_on_after_memory_ran_out_at_any_allocation)
 {
-    (void)state;
     survive(hook_acts);
 }
 
-static void what_others_finish_goes_on_after_memory_ran_out_at_any_allocation(void **state)
+TEST(what_others_finish_goes_on_after_memory_ran_out_at_any_allocation)
 {
-    (void)state;
     survive(other_acts);
 }
 
-static void a_sweep_ends_or_says_that_memory_ran_out(void **state)
+TEST(a_sweep_ends_or_says_that_memory_ran_out)
 {
-    (void)state;
     survive(sweep_acts);
 }
 
-static void a_sweep_with_findings_ends_or_says_that_memory_ran_out(void **state)
+TEST(a_sweep_with_findings_ends_or_says_that_memory_ran_out)
 {
-    (void)state;
     survive(findings_acts);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_world_goes_on_after_memory_ran_out_at_any_allocation),
-        cmocka_unit_test(hooks_and_followers_go_on_after_memory_ran_out_at_any_allocation),
-        cmocka_unit_test(what_others_finish_goes_on_after_memory_ran_out_at_any_allocation),
-        cmocka_unit_test(a_sweep_ends_or_says_that_memory_ran_out),
-        cmocka_unit_test(a_sweep_with_findings_ends_or_says_that_memory_ran_out),
-    };
-    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

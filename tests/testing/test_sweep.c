@@ -2,34 +2,28 @@
 #include "kit/sweeping.h"
 
 #include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
 
 /* ---- Good workflows -------------------------------------------------------------------------------------------------------- */
 
 /* When it was done belongs to its result. */
-static pawl_status stamp(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(stamp)
 {
-    (void)input;
     return pawl_result(step, out_result, "I", (long long)pawl_now_ms(pawl_step_engine(step)));
 }
 
-static pawl_status third_time_lucky(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(third_time_lucky)
 {
-    (void)input;
     if (pawl_step_attempt(step) < 3)
         return pawl_fail(step, "NotYet", "attempt %d", (int)pawl_step_attempt(step));
     return pawl_result(step, out_result, "i", (int)pawl_step_attempt(step));
 }
 
-static pawl_status refuse(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(refuse)
 {
-    (void)input;
-    (void)out_result;
     return pawl_fail_for_good(step, "Refused", "never");
 }
 
-static pawl_status order(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(order)
 {
     pawl_value *first, *lucky, *at;
     struct pawl_event event;
@@ -56,7 +50,7 @@ static pawl_status make_branches(pawl_run *run, struct pawl_branch *branches, co
 }
 
 /* All of some, one at a time of others, and two races, of which the second sweeping_branch wins one. */
-static pawl_status forked(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(forked)
 {
     static const char *const names[] = { "a1", "b1", "a2", "b2", "a3", "b3", "b4", "a4" };
     struct pawl_branch branches[8];
@@ -70,25 +64,24 @@ static pawl_status forked(pawl_run *run, const pawl_value *params, pawl_value **
     return pawl_return(run, out_result, "[i, i]", (int)left, (int)right);
 }
 
-static pawl_status pay(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(pay)
 {
     PAWL_TRY(pawl_step_sql(step, "INSERT INTO paid VALUES ($1)", "[s]", "once"));
     return sweeping_plain(step, input, out_result);
 }
 
-static pawl_status paying(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(paying)
 {
     PAWL_TRY(pawl_do(run, "pay", NULL, pay, params, NULL));
     return pawl_do(run, "thank", NULL, sweeping_plain, params, out_result);
 }
 
-static pawl_status beget(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(beget)
 {
-    (void)out_result;
     return pawl_step_create(step, "child", NULL, input);
 }
 
-static pawl_status parent(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(parent)
 {
     struct pawl_event event;
     PAWL_TRY(pawl_do(run, "beget", NULL, beget, params, NULL));
@@ -97,15 +90,13 @@ static pawl_status parent(pawl_run *run, const pawl_value *params, pawl_value **
     return PAWL_OK;
 }
 
-static pawl_status call_home(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(call_home)
 {
-    (void)out_result;
     return pawl_step_send_event(step, "parent", "sweep", "grown", input);
 }
 
-static pawl_status child(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(child)
 {
-    (void)out_result;
     PAWL_TRY(pawl_sleep(run, "grow", "18 hours"));
     return pawl_do(run, "call home", NULL, call_home, params, NULL);
 }
@@ -122,10 +113,9 @@ static void assert_sound(const struct sweeping *sweeping)
 
 /* ---- Good workflows pass --------------------------------------------------------------------------------------------------------- */
 
-static void an_order_with_retries_waits_and_failures_stands_every_crash(void **state)
+TEST_OF(sweeping, an_order_with_retries_waits_and_failures_stands_every_crash)
 {
     static const struct pawl_sweep_event events[] = { { "go", "\"early\"", NULL }, { "go", "\"late\"", "1 hour" } };
-    struct sweeping *sweeping = *state;
     sweeping->options.params_json = "{\"sku\": \"teapot\"}";
     sweeping->options.events = events;
     sweeping->options.event_count = 2;
@@ -141,10 +131,8 @@ static void an_order_with_retries_waits_and_failures_stands_every_crash(void **s
     assert_int_equal(sweeping->setups, sweeping->report.crashes + 3);
 }
 
-static void parallel_branches_and_races_stand_every_crash(void **state)
+TEST_OF(sweeping, parallel_branches_and_races_stand_every_crash)
 {
-    struct sweeping *sweeping = *state;
-
     sweeping_sweep_workflow(sweeping, forked);
 
     assert_sound(sweeping);
@@ -171,9 +159,8 @@ static pawl_status paid_once(pawl_world *world, void *user, struct pawl_error *e
     return pawl_world_mutate(world, count_rows, &one, sizeof one, error);
 }
 
-static void a_registered_change_is_made_once_in_every_case(void **state)
+TEST_OF(sweeping, a_registered_change_is_made_once_in_every_case)
 {
-    struct sweeping *sweeping = *state;
     sweeping->options.check = paid_once;
 
     sweeping_sweep_workflow(sweeping, paying);
@@ -182,9 +169,8 @@ static void a_registered_change_is_made_once_in_every_case(void **state)
     assert_int_equal(sweeping->checks, sweeping->setups - 1); /* a day later only the path is asked for */
 }
 
-static void a_parent_and_its_child_stand_every_crash(void **state)
+TEST_OF(sweeping, a_parent_and_its_child_stand_every_crash)
 {
-    struct sweeping *sweeping = *state;
     sweeping->options.params_json = "42";
     sweeping_add(sweeping, "parent", parent);
     sweeping_add(sweeping, "child", child);
@@ -195,9 +181,8 @@ static void a_parent_and_its_child_stand_every_crash(void **state)
     assert_string_equal(sweeping->report.outcome, "complete with 42");
 }
 
-static void a_run_that_fails_must_fail_the_same_way(void **state)
+TEST_OF(sweeping, a_run_that_fails_must_fail_the_same_way)
 {
-    struct sweeping *sweeping = *state;
     sweeping->options.params_json = "42";
     sweeping_add(sweeping, "child", child);
     sweeping_add(sweeping, "parent", parent); /* of which there is none to be told */
@@ -214,9 +199,8 @@ static pawl_status with_mock(pawl_world *world, void *user, struct pawl_error *e
     return pawl_world_mock_result(world, "w", "call", 0, "\"mocked\"", error);
 }
 
-static void mocks_hold_in_every_case(void **state)
+TEST_OF(sweeping, mocks_hold_in_every_case)
 {
-    struct sweeping *sweeping = *state;
     sweeping->options.setup = with_mock;
 
     sweeping_sweep_workflow(sweeping, sweeping_result_by_calls);
@@ -225,9 +209,8 @@ static void mocks_hold_in_every_case(void **state)
     assert_string_equal(sweeping->report.outcome, "complete with \"mocked\"");
 }
 
-static void a_module_is_swept_as_it_is(void **state)
+TEST_OF(sweeping, a_module_is_swept_as_it_is)
 {
-    struct sweeping *sweeping = *state;
     const struct pawl_workflow workflow = { .name = "w", .run = sweeping_leaf };
     const struct pawl_module module = { PAWL_MODULE_VERSION, sizeof workflow, 1, &workflow, NULL };
     sweeping->options.module = &module;
@@ -239,9 +222,8 @@ static void a_module_is_swept_as_it_is(void **state)
 }
 
 /* Before its outcome was durable nothing depended on it: after a crash it may be another, and the path with it. */
-static void another_path_after_an_outcome_was_lost_is_no_mistake(void **state)
+TEST_OF(sweeping, another_path_after_an_outcome_was_lost_is_no_mistake)
 {
-    struct sweeping *sweeping = *state;
     sweeping->options.outcome_may_vary = true;
 
     sweeping_sweep_workflow(sweeping, sweeping_steps_by_calls);
@@ -260,11 +242,10 @@ static void refused(struct sweeping *sweeping, pawl_status wanted, const char *t
     assert_null(sweeping->report.text); /* untouched */
 }
 
-static void a_sweep_that_cannot_be_made_is_refused(void **state)
+TEST_OF(sweeping, a_sweep_that_cannot_be_made_is_refused)
 {
     static const struct pawl_sweep_event backwards[] = { { "a", NULL, "2 s" }, { "b", NULL, "1 s" } };
     static const struct pawl_sweep_event odd = { "a", NULL, "soon" }, bad_type = { "a b", NULL, NULL }, no_type = { 0 };
-    struct sweeping *sweeping = *state;
     struct pawl_sweep_options *options = &sweeping->options;
 
     assert_int_equal(pawl_sweep(NULL, options, &sweeping->report, NULL), PAWL_INVALID);
@@ -308,9 +289,8 @@ static pawl_status refuse_world(pawl_world *world, void *user, struct pawl_error
     return pawl_world_sql(world, "CREATE NONSENSE", error);
 }
 
-static void what_the_setup_says_is_the_answer(void **state)
+TEST_OF(sweeping, what_the_setup_says_is_the_answer)
 {
-    struct sweeping *sweeping = *state;
     sweeping->options.setup = refuse_world;
     sweeping_add(sweeping, "w", sweeping_leaf);
 
@@ -324,9 +304,8 @@ static void note_told(void *user, const char *where, const char *step)
     snprintf(sweeping->told + size, sizeof sweeping->told - size, "%s: %s, ", where, step != NULL ? step : "-");
 }
 
-static void who_wants_to_know_is_told_what_is_played(void **state)
+TEST_OF(sweeping, who_wants_to_know_is_told_what_is_played)
 {
-    struct sweeping *sweeping = *state;
     sweeping->options.tell = note_told;
 
     sweeping_sweep_workflow(sweeping, sweeping_leaf);
@@ -338,10 +317,9 @@ static void who_wants_to_know_is_told_what_is_played(void **state)
     assert_null(strstr(sweeping->told, "crashed just after commit 5"));
 }
 
-static void tables_need_a_world_and_something_to_do(void **state)
+TEST_OF(sweeping, tables_need_a_world_and_something_to_do)
 {
     struct pawl_world *world;
-    (void)state;
     assert_int_equal(pawl_world_open(NULL, &world, NULL), PAWL_OK);
 
     assert_int_equal(pawl_world_sql(NULL, "SELECT 1", NULL), PAWL_INVALID);
@@ -349,23 +327,4 @@ static void tables_need_a_world_and_something_to_do(void **state)
     assert_int_equal(pawl_world_mutate(NULL, count_rows, NULL, 0, NULL), PAWL_INVALID);
     assert_int_equal(pawl_world_mutate(world, NULL, NULL, 0, NULL), PAWL_INVALID);
     pawl_world_close(world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SWEEP_TEST(an_order_with_retries_waits_and_failures_stands_every_crash),
-        SWEEP_TEST(parallel_branches_and_races_stand_every_crash),
-        SWEEP_TEST(a_registered_change_is_made_once_in_every_case),
-        SWEEP_TEST(a_parent_and_its_child_stand_every_crash),
-        SWEEP_TEST(a_run_that_fails_must_fail_the_same_way),
-        SWEEP_TEST(mocks_hold_in_every_case),
-        SWEEP_TEST(a_module_is_swept_as_it_is),
-        SWEEP_TEST(another_path_after_an_outcome_was_lost_is_no_mistake),
-        SWEEP_TEST(a_sweep_that_cannot_be_made_is_refused),
-        SWEEP_TEST(what_the_setup_says_is_the_answer),
-        SWEEP_TEST(who_wants_to_know_is_told_what_is_played),
-        SWEEP_TEST(tables_need_a_world_and_something_to_do),
-    };
-    return cmocka_run_group_tests_name("sweep", tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 /* test_sweep_words.c - crash sweeps (contract H3): a finding names the workflow that it is about, and what is waited for. */
 #include "kit/sweeping.h"
 
-#include <string.h>
-
 /* ---- Workflows -------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status name_by_counter(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(name_by_counter)
 {
     struct sweeping *sweeping = pawl_run_user(run);
     PAWL_TRY(pawl_sleep(run, "rest", "1 hour"));
@@ -13,7 +11,7 @@ static pawl_status name_by_counter(pawl_run *run, const pawl_value *params, pawl
 }
 
 /* Undisturbed it is run again, too, after the sleep. */
-static pawl_status counts_first(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(counts_first)
 {
     struct sweeping *sweeping = pawl_run_user(run);
     const char *name = pawl_run_format(run, "charge %d", sweeping->count++);
@@ -21,38 +19,34 @@ static pawl_status counts_first(pawl_run *run, const pawl_value *params, pawl_va
     return pawl_sleep(run, "rest", "1 hour");
 }
 
-static pawl_status one_name_twice(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(one_name_twice)
 {
     PAWL_TRY(pawl_do(run, "q", NULL, sweeping_plain, params, NULL));
     return pawl_do(run, "q", NULL, sweeping_plain, params, out_result);
 }
 
-static pawl_status same_again(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(same_again)
 {
-    (void)out_result;
     for (;;)
         PAWL_TRY(pawl_do(run, "again", NULL, sweeping_plain, params, NULL));
 }
 
-static pawl_status awaits_nobody(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(awaits_nobody)
 {
-    (void)params;
     return pawl_await_deferred(run, "approval", NULL, out_result);
 }
 
-static pawl_status has_child(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(has_child)
 {
     return pawl_run_child(run, "beget", "kid", NULL, params, out_result);
 }
 
-static pawl_status refuse(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(refuse)
 {
-    (void)input;
-    (void)out_result;
     return pawl_fail_for_good(step, "Refused", "no");
 }
 
-static pawl_status refused(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(refused)
 {
     return pawl_do(run, "ask", NULL, refuse, params, out_result);
 }
@@ -67,46 +61,36 @@ static void sweep_with_child(struct sweeping *sweeping, pawl_workflow_fn *child)
     assert_true(sweeping->report.finding_count > 0);
 }
 
-static void another_path_of_a_child_is_told_with_its_name(void **state)
+TEST_OF(sweeping, another_path_of_a_child_is_told_with_its_name)
 {
-    struct sweeping *sweeping = *state;
-
     sweep_with_child(sweeping, name_by_counter);
 
     sweeping_says(sweeping, "run again, the function of \"kid\" does not make the same durable calls");
 }
 
-static void a_name_twice_in_a_child_is_told_with_its_name(void **state)
+TEST_OF(sweeping, a_name_twice_in_a_child_is_told_with_its_name)
 {
-    struct sweeping *sweeping = *state;
-
     sweep_with_child(sweeping, one_name_twice);
 
     sweeping_says(sweeping, "\"q\" of \"kid\" is called twice in one pass");
 }
 
-static void a_child_that_loops_is_told_with_its_name(void **state)
+TEST_OF(sweeping, a_child_that_loops_is_told_with_its_name)
 {
-    struct sweeping *sweeping = *state;
-
     sweep_with_child(sweeping, same_again);
 
     sweeping_says(sweeping, "the function of \"kid\" makes durable calls without end; does it loop?");
 }
 
-static void the_swept_workflow_is_not_named_again(void **state)
+TEST_OF(sweeping, the_swept_workflow_is_not_named_again)
 {
-    struct sweeping *sweeping = *state;
-
     sweeping_sweep_workflow(sweeping, one_name_twice);
 
     sweeping_says(sweeping, "\"q\" is called twice in one pass");
 }
 
-static void a_deferred_that_nobody_completes_is_named(void **state)
+TEST_OF(sweeping, a_deferred_that_nobody_completes_is_named)
 {
-    struct sweeping *sweeping = *state;
-
     sweeping_sweep_workflow(sweeping, awaits_nobody);
 
     assert_int_equal(sweeping->report.findings[0].kind, PAWL_SWEEP_ENDLESS);
@@ -114,18 +98,15 @@ static void a_deferred_that_nobody_completes_is_named(void **state)
     sweeping_says(sweeping, "an event \"deferred:approval\" of the sweep");
 }
 
-static void a_child_s_deferred_that_nobody_completes_is_named(void **state)
+TEST_OF(sweeping, a_child_s_deferred_that_nobody_completes_is_named)
 {
-    struct sweeping *sweeping = *state;
-
     sweep_with_child(sweeping, awaits_nobody);
 
     sweeping_says(sweeping, "nobody completes deferred \"approval\"");
 }
 
-static void a_run_that_waits_for_repair_is_told_as_one(void **state)
+TEST_OF(sweeping, a_run_that_waits_for_repair_is_told_as_one)
 {
-    struct sweeping *sweeping = *state;
     sweeping_add(sweeping, "w", refused);
     sweeping->workflows[0].suspend_on_failure = true;
 
@@ -136,28 +117,12 @@ static void a_run_that_waits_for_repair_is_told_as_one(void **state)
                             "suspend_on_failure is set");
 }
 
-static void a_run_that_was_stopped_is_not_called_endless(void **state)
+TEST_OF(sweeping, a_run_that_was_stopped_is_not_called_endless)
 {
-    struct sweeping *sweeping = *state;
     static const char began[] = "w: stopped at what was found, ";
 
     sweeping_sweep_workflow(sweeping, counts_first);
 
     assert_memory_equal(sweeping->report.text, began, strlen(began));
     assert_null(sweeping->report.outcome);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SWEEP_TEST(another_path_of_a_child_is_told_with_its_name),
-        SWEEP_TEST(a_name_twice_in_a_child_is_told_with_its_name),
-        SWEEP_TEST(a_child_that_loops_is_told_with_its_name),
-        SWEEP_TEST(the_swept_workflow_is_not_named_again),
-        SWEEP_TEST(a_deferred_that_nobody_completes_is_named),
-        SWEEP_TEST(a_child_s_deferred_that_nobody_completes_is_named),
-        SWEEP_TEST(a_run_that_waits_for_repair_is_told_as_one),
-        SWEEP_TEST(a_run_that_was_stopped_is_not_called_endless),
-    };
-    return cmocka_run_group_tests_name("sweep words", tests, NULL, NULL);
 }

@@ -2,17 +2,12 @@
 #include "testing_kit.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
-static void a_world_without_options_has_the_defaults(void **state)
+TEST_OF(kit, a_world_without_options_has_the_defaults)
 {
-    struct kit *kit = *state;
-
     assert_int_equal(pawl_world_now_ms(kit->world), START_MS);
     assert_int_equal(pawl_now_ms(pawl_world_engine(kit->world)), START_MS);
     assert_non_null(pawl_world_runner(kit->world));
@@ -20,9 +15,8 @@ static void a_world_without_options_has_the_defaults(void **state)
     assert_string_equal(pawl_world_trace(kit->world), "");
 }
 
-static void a_world_has_the_options_it_was_given(void **state)
+TEST_OF(kit, a_world_has_the_options_it_was_given)
 {
-    struct kit *kit = *state;
     struct pawl_world_options options = PAWL_WORLD_OPTIONS_INIT;
     options.start_ms = DAY_MS;
     options.limits.steps_max = 1;
@@ -35,9 +29,8 @@ static void a_world_has_the_options_it_was_given(void **state)
     assert_string_equal(kit_get(kit, "faithful", "f").error_name, "MAX_STEPS_EXCEEDED");
 }
 
-static void a_world_that_cannot_be_is_refused(void **state)
+TEST_OF(kit, a_world_that_cannot_be_is_refused)
 {
-    struct kit *kit = *state;
     pawl_world *world = NULL;
     struct pawl_world_options options = PAWL_WORLD_OPTIONS_INIT;
 
@@ -56,9 +49,8 @@ static void a_world_that_cannot_be_is_refused(void **state)
     assert_null(world);
 }
 
-static void no_world_is_an_error_not_a_crash(void **state)
+TEST_OF(kit, no_world_is_an_error_not_a_crash)
 {
-    struct kit *kit = *state;
     struct pawl_instance instance;
     struct pawl_history read;
 
@@ -89,9 +81,8 @@ static struct pw_store *wrap_with_nothing(struct pw_store *inner, void *user)
     return NULL;
 }
 
-static void an_engine_whose_store_cannot_be_wrapped_is_not_opened(void **state)
+TEST_OF(kit, an_engine_whose_store_cannot_be_wrapped_is_not_opened)
 {
-    struct kit *kit = *state;
     struct pawl_options options = PAWL_OPTIONS_INIT;
     struct pw_store *inner = NULL;
     pawl_engine *engine = NULL;
@@ -106,10 +97,8 @@ static void an_engine_whose_store_cannot_be_wrapped_is_not_opened(void **state)
 
 /* ---- H1: time ---------------------------------------------------------------------------------------------------- */
 
-static void H1_time_advances_only_when_told(void **state)
+TEST_OF(kit, H1_time_advances_only_when_told)
 {
-    struct kit *kit = *state;
-
     kit_create(kit, "nap", "n");
     kit_run(kit);
     kit_run(kit);
@@ -119,9 +108,8 @@ static void H1_time_advances_only_when_told(void **state)
     assert_int_equal(kit->bodies, 1);
 }
 
-static void H1_advancing_runs_each_thing_at_its_time(void **state)
+TEST_OF(kit, H1_advancing_runs_each_thing_at_its_time)
 {
-    struct kit *kit = *state;
     kit_create(kit, "nap", "early");
     ok(pawl_world_advance(kit->world, "3 minutes", &kit->error));
     kit_create(kit, "nap", "late");
@@ -136,9 +124,8 @@ static void H1_advancing_runs_each_thing_at_its_time(void **state)
     assert_int_equal(pawl_world_now_ms(kit->world), START_MS + HOUR_MS + 3 * MINUTE_MS);
 }
 
-static void H1_advancing_runs_what_is_due_at_its_very_end_and_nothing_later(void **state)
+TEST_OF(kit, H1_advancing_runs_what_is_due_at_its_very_end_and_nothing_later)
 {
-    struct kit *kit = *state;
     kit_create(kit, "nap", "n");
     kit_run(kit);
 
@@ -149,10 +136,8 @@ static void H1_advancing_runs_what_is_due_at_its_very_end_and_nothing_later(void
     assert_int_equal(kit_get(kit, "nap", "n").status, PAWL_COMPLETE);
 }
 
-static void advancing_by_what_is_no_duration_names_it_and_moves_nothing(void **state)
+TEST_OF(kit, advancing_by_what_is_no_duration_names_it_and_moves_nothing)
 {
-    struct kit *kit = *state;
-
     kit_refused(kit, pawl_world_advance(kit->world, "soon", &kit->error), PAWL_INVALID_DURATION, "soon");
     kit_refused(kit, pawl_world_advance(kit->world, NULL, &kit->error), PAWL_INVALID_DURATION, "duration");
     kit_refused(kit, pawl_world_advance(kit->world, "9999999 weeks", &kit->error), PAWL_INVALID_DURATION, "9999");
@@ -160,9 +145,8 @@ static void advancing_by_what_is_no_duration_names_it_and_moves_nothing(void **s
     assert_int_equal(pawl_world_now_ms(kit->world), START_MS);
 }
 
-static void H1_jumping_moves_the_clock_and_runs_nothing(void **state)
+TEST_OF(kit, H1_jumping_moves_the_clock_and_runs_nothing)
 {
-    struct kit *kit = *state;
     kit_create(kit, "nap", "n");
     kit_run(kit);
 
@@ -175,9 +159,8 @@ static void H1_jumping_moves_the_clock_and_runs_nothing(void **state)
     assert_int_equal(kit->times[1], START_MS + HOUR_MS);
 }
 
-static void H1_jumping_backwards_harms_nothing(void **state)
+TEST_OF(kit, H1_jumping_backwards_harms_nothing)
 {
-    struct kit *kit = *state;
     kit_create(kit, "nap", "n");
     kit_create(kit, "awaiting", "a");
     kit_run(kit);
@@ -197,10 +180,8 @@ static void H1_jumping_backwards_harms_nothing(void **state)
     assert_int_equal(kit->bodies, 3);
 }
 
-static void a_jump_out_of_time_stops_at_its_edge(void **state)
+TEST_OF(kit, a_jump_out_of_time_stops_at_its_edge)
 {
-    struct kit *kit = *state;
-
     pawl_world_jump_ms(kit->world, INT64_MAX);
     assert_int_equal(pawl_world_now_ms(kit->world), INT64_C(253402300799999));
     pawl_world_jump_ms(kit->world, INT64_MIN);
@@ -222,9 +203,8 @@ static size_t entries_of(const char *path)
     return count;
 }
 
-static void H1_no_sockets_no_threads_no_real_waiting(void **state)
+TEST_OF(kit, H1_no_sockets_no_threads_no_real_waiting)
 {
-    struct kit *kit = *state;
     struct timespec begin, end;
     size_t threads = entries_of("/proc/self/task"), files = entries_of("/proc/self/fd");
     clock_gettime(CLOCK_MONOTONIC, &begin);
@@ -242,9 +222,8 @@ static void H1_no_sockets_no_threads_no_real_waiting(void **state)
 
 /* ---- H1: running ------------------------------------------------------------------------------------------------- */
 
-static void H1_a_tick_takes_one_due_turn(void **state)
+TEST_OF(kit, H1_a_tick_takes_one_due_turn)
 {
-    struct kit *kit = *state;
     int64_t processed = -1;
     kit_create(kit, "single", "a");
     kit_create(kit, "single", "b");
@@ -259,9 +238,8 @@ static void H1_a_tick_takes_one_due_turn(void **state)
     assert_int_equal(processed, 0);
 }
 
-static void H1_what_never_gets_idle_is_told_as_busy(void **state)
+TEST_OF(kit, H1_what_never_gets_idle_is_told_as_busy)
 {
-    struct kit *kit = *state;
     assert_int_equal(kit->world->turns_max, 100000);
     kit->world->turns_max = 20;
     kit_create(kit, "endless", NULL);
@@ -272,9 +250,8 @@ static void H1_what_never_gets_idle_is_told_as_busy(void **state)
     assert_int_equal(pawl_world_now_ms(kit->world), START_MS);
 }
 
-static void as_many_turns_as_are_allowed_are_not_too_many(void **state)
+TEST_OF(kit, as_many_turns_as_are_allowed_are_not_too_many)
 {
-    struct kit *kit = *state;
     kit->world->turns_max = 2;
     kit_create(kit, "single", "a");
     kit_create(kit, "single", "b");
@@ -284,9 +261,8 @@ static void as_many_turns_as_are_allowed_are_not_too_many(void **state)
     assert_int_equal(kit_get(kit, "single", "b").status, PAWL_COMPLETE);
 }
 
-static void H1_running_to_the_end_passes_every_wait(void **state)
+TEST_OF(kit, H1_running_to_the_end_passes_every_wait)
 {
-    struct kit *kit = *state;
     ok(pawl_world_mock_failure(kit->world, "single", "work", 2, "Down", "no", true, &kit->error));
     kit_create(kit, "nap", "n");
     kit_create(kit, "single", "s");
@@ -300,9 +276,8 @@ static void H1_running_to_the_end_passes_every_wait(void **state)
     assert_int_equal(pawl_world_now_ms(kit->world), START_MS + DAY_MS);
 }
 
-static void H1_what_has_no_end_is_told_as_busy(void **state)
+TEST_OF(kit, H1_what_has_no_end_is_told_as_busy)
 {
-    struct kit *kit = *state;
     kit->world->turns_max = 50;
     kit_create(kit, "watchman", "w");
 
@@ -311,9 +286,8 @@ static void H1_what_has_no_end_is_told_as_busy(void **state)
     assert_int_equal(pawl_world_now_ms(kit->world), START_MS + 50 * HOUR_MS);
 }
 
-static void H1_a_body_that_moves_the_clock_outlives_its_timeout(void **state)
+TEST_OF(kit, H1_a_body_that_moves_the_clock_outlives_its_timeout)
 {
-    struct kit *kit = *state;
     kit->body_takes_ms = 2 * MINUTE_MS;
 
     struct pawl_instance instance = kit_run_single(kit);
@@ -327,9 +301,8 @@ static void H1_a_body_that_moves_the_clock_outlives_its_timeout(void **state)
 
 /* ---- H1: create, send event, look -------------------------------------------------------------------------------- */
 
-static void H1_create_makes_a_row_and_runs_nothing(void **state)
+TEST_OF(kit, H1_create_makes_a_row_and_runs_nothing)
 {
-    struct kit *kit = *state;
     ok(pawl_world_create(kit->world, "single", "s", "{\"a\": 1}", &kit->error));
 
     assert_int_equal(kit->bodies, 0);
@@ -341,9 +314,8 @@ static void H1_create_makes_a_row_and_runs_nothing(void **state)
                 "nobody");
 }
 
-static void H1_an_event_is_sent_and_wakes_its_run(void **state)
+TEST_OF(kit, H1_an_event_is_sent_and_wakes_its_run)
 {
-    struct kit *kit = *state;
     kit_create(kit, "awaiting", "a");
     kit_run(kit);
 
@@ -359,9 +331,8 @@ static void H1_an_event_is_sent_and_wakes_its_run(void **state)
                 PAWL_INSTANCE_TERMINAL, "\"a\"");
 }
 
-static void H1_the_history_is_whole_however_long(void **state)
+TEST_OF(kit, H1_the_history_is_whole_however_long)
 {
-    struct kit *kit = *state;
     kit_create(kit, "many", "m");
     kit_run(kit);
     for (int i = 0; i < PAGED_COUNT; i++)
@@ -386,9 +357,8 @@ static void H1_the_history_is_whole_however_long(void **state)
     assert_non_null(pawl_world_step(kit->world, "many", "m", "step 228"));
 }
 
-static void H1_the_history_of_earlier_runs_stays(void **state)
+TEST_OF(kit, H1_the_history_of_earlier_runs_stays)
 {
-    struct kit *kit = *state;
     struct pawl_history read;
     kit_create(kit, "nap", "n");
     kit_run(kit);
@@ -402,9 +372,8 @@ static void H1_the_history_of_earlier_runs_stays(void **state)
     kit_refused(kit, pawl_world_history(kit->world, "nap", "n", 3, &read, &kit->error), PAWL_INVALID, "run 3");
 }
 
-static void H1_a_step_is_found_by_its_name_in_the_current_run(void **state)
+TEST_OF(kit, H1_a_step_is_found_by_its_name_in_the_current_run)
 {
-    struct kit *kit = *state;
     kit_create(kit, "nap", "n");
     kit_run(kit);
 
@@ -421,9 +390,8 @@ static void H1_a_step_is_found_by_its_name_in_the_current_run(void **state)
 
 /* ---- Stores ------------------------------------------------------------------------------------------------------ */
 
-static void a_world_on_a_file_goes_on_where_another_stopped(void **state)
+TEST_OF(kit, a_world_on_a_file_goes_on_where_another_stopped)
 {
-    struct kit *kit = *state;
     struct pawl_world_options options = PAWL_WORLD_OPTIONS_INIT;
     char folder[] = "/tmp/pawl-test-XXXXXX", url[64], command[64];
     assert_non_null(mkdtemp(folder));
@@ -448,9 +416,9 @@ static void a_world_on_a_file_goes_on_where_another_stopped(void **state)
     assert_int_equal(system(command), 0);
 }
 
-static void two_worlds_in_memory_know_nothing_of_each_other(void **state)
+TEST_OF(kit, two_worlds_in_memory_know_nothing_of_each_other)
 {
-    struct kit *kit = *state, other = { 0 };
+    struct kit other = { 0 };
     kit_open(&other, NULL);
     kit_create(kit, "nap", "n");
 
@@ -460,37 +428,4 @@ static void two_worlds_in_memory_know_nothing_of_each_other(void **state)
     assert_int_equal(kit_get(kit, "nap", "n").phase, PAWL_PHASE_QUEUED);
     assert_string_equal(pawl_world_trace(other.world), "");
     pawl_world_close(other.world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_world_without_options_has_the_defaults),
-        TEST(a_world_has_the_options_it_was_given),
-        TEST(a_world_that_cannot_be_is_refused),
-        TEST(no_world_is_an_error_not_a_crash),
-        TEST(an_engine_whose_store_cannot_be_wrapped_is_not_opened),
-        TEST(H1_time_advances_only_when_told),
-        TEST(H1_advancing_runs_each_thing_at_its_time),
-        TEST(H1_advancing_runs_what_is_due_at_its_very_end_and_nothing_later),
-        TEST(advancing_by_what_is_no_duration_names_it_and_moves_nothing),
-        TEST(H1_jumping_moves_the_clock_and_runs_nothing),
-        TEST(H1_jumping_backwards_harms_nothing),
-        TEST(a_jump_out_of_time_stops_at_its_edge),
-        TEST(H1_no_sockets_no_threads_no_real_waiting),
-        TEST(H1_a_tick_takes_one_due_turn),
-        TEST(H1_what_never_gets_idle_is_told_as_busy),
-        TEST(as_many_turns_as_are_allowed_are_not_too_many),
-        TEST(H1_running_to_the_end_passes_every_wait),
-        TEST(H1_what_has_no_end_is_told_as_busy),
-        TEST(H1_a_body_that_moves_the_clock_outlives_its_timeout),
-        TEST(H1_create_makes_a_row_and_runs_nothing),
-        TEST(H1_an_event_is_sent_and_wakes_its_run),
-        TEST(H1_the_history_is_whole_however_long),
-        TEST(H1_the_history_of_earlier_runs_stays),
-        TEST(H1_a_step_is_found_by_its_name_in_the_current_run),
-        TEST(a_world_on_a_file_goes_on_where_another_stopped),
-        TEST(two_worlds_in_memory_know_nothing_of_each_other),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,9 @@
 /* test_testing_mocks.c - what a test says about steps comes true instead of their bodies (contract H1). */
 #include "testing_kit.h"
 
-#include <string.h>
-
 /* ---- H1: mocks --------------------------------------------------------------------------------------------------- */
 
-static void H1_a_mocked_result_stands_for_the_body_and_five_nothings_stay_apart(void **state)
+TEST_OF(kit, H1_a_mocked_result_stands_for_the_body_and_five_nothings_stay_apart)
 {
     static const struct {
         const char *json;
@@ -15,7 +13,6 @@ static void H1_a_mocked_result_stands_for_the_body_and_five_nothings_stay_apart(
                     { "\"\"", PAWL_KIND_STRING },
                     { "null", PAWL_KIND_NULL },
                     { NULL, PAWL_KIND_NONE } };
-    struct kit *kit = *state;
     for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
         kit_reopen(kit, NULL);
         kit->kind = PAWL_KIND_OBJECT;
@@ -37,9 +34,8 @@ static void H1_a_mocked_result_stands_for_the_body_and_five_nothings_stay_apart(
     }
 }
 
-static void H1_a_mocked_failure_is_retried_as_the_step_says(void **state)
+TEST_OF(kit, H1_a_mocked_failure_is_retried_as_the_step_says)
 {
-    struct kit *kit = *state;
     ok(pawl_world_mock_failure(kit->world, NULL, "work", 2, "Down", "not now", true, &kit->error));
 
     struct pawl_instance instance = kit_run_single(kit);
@@ -56,9 +52,8 @@ static void H1_a_mocked_failure_is_retried_as_the_step_says(void **state)
     assert_int_equal(kit->bodies, 1);
 }
 
-static void H1_a_mocked_failure_that_always_comes_uses_up_the_attempts(void **state)
+TEST_OF(kit, H1_a_mocked_failure_that_always_comes_uses_up_the_attempts)
 {
-    struct kit *kit = *state;
     ok(pawl_world_mock_failure(kit->world, NULL, "work", 0, "Down", "not now", true, &kit->error));
 
     kit_create(kit, "single", "s");
@@ -70,9 +65,8 @@ static void H1_a_mocked_failure_that_always_comes_uses_up_the_attempts(void **st
     assert_int_equal(kit->bodies, 0);
 }
 
-static void H1_a_mocked_failure_for_good_is_not_retried(void **state)
+TEST_OF(kit, H1_a_mocked_failure_for_good_is_not_retried)
 {
-    struct kit *kit = *state;
     ok(pawl_world_mock_failure(kit->world, NULL, "work", 1, "Declined", "no money", false, &kit->error));
 
     struct pawl_instance instance = kit_run_single(kit);
@@ -84,9 +78,8 @@ static void H1_a_mocked_failure_for_good_is_not_retried(void **state)
     assert_int_equal(kit_work(kit)->attempts, 1);
 }
 
-static void a_mocked_failure_without_words_has_the_usual_ones(void **state)
+TEST_OF(kit, a_mocked_failure_without_words_has_the_usual_ones)
 {
-    struct kit *kit = *state;
     ok(pawl_world_mock_failure(kit->world, NULL, "work", 1, NULL, NULL, false, &kit->error));
 
     struct pawl_instance instance = kit_run_single(kit);
@@ -95,9 +88,8 @@ static void a_mocked_failure_without_words_has_the_usual_ones(void **state)
     assert_string_equal(instance.error_message, "");
 }
 
-static void H1_a_forced_timeout_is_a_failed_attempt(void **state)
+TEST_OF(kit, H1_a_forced_timeout_is_a_failed_attempt)
 {
-    struct kit *kit = *state;
     ok(pawl_world_mock_timeout(kit->world, "single", "work", 1, &kit->error));
 
     struct pawl_instance instance = kit_run_single(kit);
@@ -109,9 +101,8 @@ static void H1_a_forced_timeout_is_a_failed_attempt(void **state)
     assert_string_equal(kit_get(kit, "single", "s").output_json, "\"real\"");
 }
 
-static void a_mocked_result_after_a_failure_looks_like_a_real_one(void **state)
+TEST_OF(kit, a_mocked_result_after_a_failure_looks_like_a_real_one)
 {
-    struct kit *kit = *state;
     ok(pawl_world_mock_result(kit->world, NULL, "work", 0, "1", &kit->error));
     ok(pawl_world_mock_failure(kit->world, NULL, "work", 1, "Down", "not now", true, &kit->error));
     kit_create(kit, "single", "s");
@@ -127,9 +118,8 @@ static void a_mocked_result_after_a_failure_looks_like_a_real_one(void **state)
     assert_int_equal(mocked->next_retry_at_ms, 0);
 }
 
-static void the_newest_mock_comes_first_and_each_only_so_often(void **state)
+TEST_OF(kit, the_newest_mock_comes_first_and_each_only_so_often)
 {
-    struct kit *kit = *state;
     ok(pawl_world_mock_result(kit->world, NULL, "work", 0, "\"old\"", &kit->error));
     ok(pawl_world_mock_result(kit->world, "single", "  work ", 2, "\"new\"", &kit->error));
     const char *const ids[] = { "a", "b", "c", "d" };
@@ -146,9 +136,8 @@ static void the_newest_mock_comes_first_and_each_only_so_often(void **state)
     assert_string_equal(kit_get(kit, "other", "o").output_json, "\"old\"");
 }
 
-static void a_mock_is_about_its_workflow_and_its_step_only(void **state)
+TEST_OF(kit, a_mock_is_about_its_workflow_and_its_step_only)
 {
-    struct kit *kit = *state;
     ok(pawl_world_mock_result(kit->world, "other", "work", 0, "1", &kit->error));
     ok(pawl_world_mock_result(kit->world, "single", "wor", 0, "2", &kit->error));
 
@@ -157,9 +146,8 @@ static void a_mock_is_about_its_workflow_and_its_step_only(void **state)
     assert_string_equal(instance.output_json, "\"real\"");
 }
 
-static void mocks_copy_their_texts_and_are_taken_back_all_at_once(void **state)
+TEST_OF(kit, mocks_copy_their_texts_and_are_taken_back_all_at_once)
 {
-    struct kit *kit = *state;
     char workflow[] = "single", step[] = "work", result[] = "12345";
     ok(pawl_world_mock_result(kit->world, workflow, step, 0, result, &kit->error));
     memset(workflow, 'x', sizeof workflow - 1);
@@ -175,9 +163,8 @@ static void mocks_copy_their_texts_and_are_taken_back_all_at_once(void **state)
     assert_string_equal(kit_get(kit, "single", "after").output_json, "\"real\"");
 }
 
-static void a_mock_that_cannot_be_is_refused(void **state)
+TEST_OF(kit, a_mock_that_cannot_be_is_refused)
 {
-    struct kit *kit = *state;
     struct pawl_world_options options = PAWL_WORLD_OPTIONS_INIT;
     options.limits.payload_bytes_max = 10;
     kit_reopen(kit, &options);
@@ -191,9 +178,8 @@ static void a_mock_that_cannot_be_is_refused(void **state)
     assert_string_equal(kit_run_single(kit).output_json, "\"real\"");
 }
 
-static void H1_disabled_sleeps_are_done_at_once_and_other_waits_are_not(void **state)
+TEST_OF(kit, H1_disabled_sleeps_are_done_at_once_and_other_waits_are_not)
 {
-    struct kit *kit = *state;
     struct pawl_world_options options = PAWL_WORLD_OPTIONS_INIT;
     options.disable_sleeps = true;
     kit_reopen(kit, &options);
@@ -206,23 +192,4 @@ static void H1_disabled_sleeps_are_done_at_once_and_other_waits_are_not(void **s
     assert_int_equal(kit_get(kit, "nap", "n").status, PAWL_COMPLETE);
     assert_int_equal(pawl_world_step(kit->world, "nap", "n", "nap")->status, PAWL_STEP_COMPLETED);
     assert_int_equal(kit_get(kit, "awaiting", "a").status, PAWL_WAITING);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(H1_a_mocked_result_stands_for_the_body_and_five_nothings_stay_apart),
-        TEST(H1_a_mocked_failure_is_retried_as_the_step_says),
-        TEST(H1_a_mocked_failure_that_always_comes_uses_up_the_attempts),
-        TEST(H1_a_mocked_failure_for_good_is_not_retried),
-        TEST(a_mocked_failure_without_words_has_the_usual_ones),
-        TEST(H1_a_forced_timeout_is_a_failed_attempt),
-        TEST(a_mocked_result_after_a_failure_looks_like_a_real_one),
-        TEST(the_newest_mock_comes_first_and_each_only_so_often),
-        TEST(a_mock_is_about_its_workflow_and_its_step_only),
-        TEST(mocks_copy_their_texts_and_are_taken_back_all_at_once),
-        TEST(a_mock_that_cannot_be_is_refused),
-        TEST(H1_disabled_sleeps_are_done_at_once_and_other_waits_are_not),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

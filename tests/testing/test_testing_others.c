@@ -1,15 +1,12 @@
 /* test_testing_others.c - the test kit and crash sweeps where others finish what a run waits for: functions, workers
  * outside, children, whoever has the token of a deferred (contract H1, H2). */
-#include <string.h>
-
 #include "kit/sweeping.h"
 #include "testing_kit.h"
 
-static pawl_status ask(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(ask)
 {
     const char *token;
     pawl_value *answer = NULL;
-    (void)params;
     PAWL_TRY(pawl_deferred_token(run, "approval", &token));
     pawl_status status = pawl_await_deferred(run, "approval", "1 day", &answer);
     if (status == PAWL_FAILED)
@@ -17,7 +14,7 @@ static pawl_status ask(pawl_run *run, const pawl_value *params, pawl_value **out
     return status == PAWL_OK ? pawl_return(run, out_result, "V", answer) : status;
 }
 
-static pawl_status call(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(call)
 {
     return pawl_call(run, "press", "press", NULL, params, out_result);
 }
@@ -31,9 +28,8 @@ static void begin(struct kit *kit, pawl_workflow_fn *run)
 
 /* ---- H1: worlds -------------------------------------------------------------------------------------------------- */
 
-static void H1_a_deferred_is_completed_by_its_name(void **state)
+TEST_OF(kit, H1_a_deferred_is_completed_by_its_name)
 {
-    struct kit *kit = *state;
     begin(kit, ask);
     ok(pawl_world_run_until_idle(kit->world, &kit->error));
     ok(pawl_world_deferred_succeed(kit->world, "w", "i", " approval ", "{\"yes\":1}", &kit->error));
@@ -41,9 +37,8 @@ static void H1_a_deferred_is_completed_by_its_name(void **state)
     assert_string_equal(kit_get(kit, "w", "i").output_json, "{\"yes\":1}");
 }
 
-static void H1_a_deferred_is_failed_by_its_name(void **state)
+TEST_OF(kit, H1_a_deferred_is_failed_by_its_name)
 {
-    struct kit *kit = *state;
     begin(kit, ask);
     ok(pawl_world_run_until_idle(kit->world, &kit->error));
     ok(pawl_world_deferred_fail(kit->world, "w", "i", "approval", "Refused", NULL, &kit->error));
@@ -51,9 +46,8 @@ static void H1_a_deferred_is_failed_by_its_name(void **state)
     assert_string_equal(kit_get(kit, "w", "i").output_json, "\"Refused\"");
 }
 
-static void H1_the_token_of_a_deferred_is_the_right_one(void **state)
+TEST_OF(kit, H1_the_token_of_a_deferred_is_the_right_one)
 {
-    struct kit *kit = *state;
     const char *token = NULL;
     begin(kit, ask);
     ok(pawl_world_run_until_idle(kit->world, &kit->error));
@@ -63,9 +57,8 @@ static void H1_the_token_of_a_deferred_is_the_right_one(void **state)
     assert_string_equal(kit_get(kit, "w", "i").output_json, "1");
 }
 
-static void H1_a_deferred_that_is_not_there_is_told(void **state)
+TEST_OF(kit, H1_a_deferred_that_is_not_there_is_told)
 {
-    struct kit *kit = *state;
     const char *token = NULL;
     begin(kit, ask);
     assert_int_equal(pawl_world_deferred_succeed(kit->world, "w", "i", "approval", "1", &kit->error),
@@ -77,9 +70,8 @@ static void H1_a_deferred_that_is_not_there_is_told(void **state)
     assert_null(token);
 }
 
-static void H1_the_mock_of_a_call_stands_for_its_worker(void **state)
+TEST_OF(kit, H1_the_mock_of_a_call_stands_for_its_worker)
 {
-    struct kit *kit = *state;
     begin(kit, call);
     ok(pawl_world_mock_failure(kit->world, "w", "press", 1, "Jam", "jammed", true, &kit->error));
     ok(pawl_world_mock_result(kit->world, "w", "press", 0, "\"pages\"", &kit->error));
@@ -89,10 +81,9 @@ static void H1_the_mock_of_a_call_stands_for_its_worker(void **state)
     assert_int_equal(pawl_world_step(kit->world, "w", "i", "press")->attempts, 2);
 }
 
-static void H1_a_worker_outside_is_played_by_the_test(void **state)
+TEST_OF(kit, H1_a_worker_outside_is_played_by_the_test)
 {
     static const char *const functions[] = { "press" };
-    struct kit *kit = *state;
     struct pawl_claim_options options = PAWL_CLAIM_OPTIONS_INIT;
     const struct pawl_job *jobs = NULL;
     size_t count = 0;
@@ -110,7 +101,7 @@ static void H1_a_worker_outside_is_played_by_the_test(void **state)
 
 /* ---- H2: sweeps --------------------------------------------------------------------------------------------------- */
 
-static pawl_status flaky(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(flaky)
 {
     if (pawl_step_attempt(step) == 1)
         return pawl_fail(step, "Flaky", "the first time");
@@ -124,13 +115,13 @@ static pawl_status register_flaky(pawl_world *world, void *user, struct pawl_err
     return pawl_register_function(pawl_world_engine(world), &function, error);
 }
 
-static pawl_status undo(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(undo)
 {
     return pawl_result(step, out_result, "V", pawl_value_at(input, "result"));
 }
 
 /* All of it, one after the other; and at its end the steps are undone, when it is asked to fail. */
-static pawl_status everything(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(everything)
 {
     static const struct pawl_compensation undone = { .undo = undo };
     static const struct pawl_step_options options = { .compensate = &undone };
@@ -168,9 +159,8 @@ static bool has_commit(const struct sweeping *sweeping, const char *part)
     return false;
 }
 
-static void H2_calls_children_and_deferreds_stand_every_crash(void **state)
+TEST_OF(sweeping, H2_calls_children_and_deferreds_stand_every_crash)
 {
-    struct sweeping *sweeping = *state;
     sweep_everything(sweeping, "{\"n\":1}");
     sweeping_is_clean(sweeping, "complete with [{\"n\":1},7,true]");
     assert_true(has_commit(sweeping, "claim \"@flaky\""));
@@ -179,9 +169,8 @@ static void H2_calls_children_and_deferreds_stand_every_crash(void **state)
     assert_int_equal(sweeping->report.crashes, 2 * sweeping->report.commit_count);
 }
 
-static void H2_compensations_stand_every_crash(void **state)
+TEST_OF(sweeping, H2_compensations_stand_every_crash)
 {
-    struct sweeping *sweeping = *state;
     sweep_everything(sweeping, "{\"fails\":true}");
     sweeping_is_clean(sweeping, "errored with AsAsked");
     assert_true(has_commit(sweeping, "step \"compensate: first\" completed"));
@@ -194,27 +183,24 @@ static pawl_status mock_press(pawl_world *world, void *user, struct pawl_error *
     return pawl_world_mock_result(world, NULL, "press", 0, "5", error);
 }
 
-static void H2_a_call_that_is_mocked_needs_no_worker(void **state)
+TEST_OF(sweeping, H2_a_call_that_is_mocked_needs_no_worker)
 {
-    struct sweeping *sweeping = *state;
     sweeping->options.setup = mock_press;
     sweeping_sweep_workflow(sweeping, call);
     sweeping_is_clean(sweeping, "complete with 5");
 }
 
-static void H2_a_call_that_nobody_carries_out_is_found(void **state)
+TEST_OF(sweeping, H2_a_call_that_nobody_carries_out_is_found)
 {
-    struct sweeping *sweeping = *state;
     sweeping_sweep_workflow(sweeping, call);
     assert_int_equal(sweeping->report.finding_count, 1);
     assert_int_equal(sweeping->report.findings[0].kind, PAWL_SWEEP_ENDLESS);
     sweeping_says(sweeping, "the call \"press\" waits for a worker, and there is none");
 }
 
-static void H2_a_deferred_that_the_workflow_does_not_have_is_refused(void **state)
+TEST_OF(sweeping, H2_a_deferred_that_the_workflow_does_not_have_is_refused)
 {
     static const struct pawl_sweep_event other = { "deferred:other", "true", NULL };
-    struct sweeping *sweeping = *state;
     sweeping->options.events = &other;
     sweeping->options.event_count = 1;
     sweeping->options.workflow = "w";
@@ -222,22 +208,4 @@ static void H2_a_deferred_that_the_workflow_does_not_have_is_refused(void **stat
     assert_int_equal(pawl_sweep(sweeping->scope, &sweeping->options, &sweeping->report, &sweeping->error),
                      PAWL_INVALID_STEP_NAME);
     assert_string_equal(sweeping->error.text, "run 1 of instance \"sweep\" has no deferred \"other\" yet");
-}
-
-int main(void)
-{
-    const struct CMUnitTest worlds[] = {
-        TEST(H1_a_deferred_is_completed_by_its_name),      TEST(H1_a_deferred_is_failed_by_its_name),
-        TEST(H1_the_token_of_a_deferred_is_the_right_one), TEST(H1_a_deferred_that_is_not_there_is_told),
-        TEST(H1_the_mock_of_a_call_stands_for_its_worker), TEST(H1_a_worker_outside_is_played_by_the_test),
-    };
-    const struct CMUnitTest sweeps[] = {
-        SWEEP_TEST(H2_calls_children_and_deferreds_stand_every_crash),
-        SWEEP_TEST(H2_compensations_stand_every_crash),
-        SWEEP_TEST(H2_a_call_that_is_mocked_needs_no_worker),
-        SWEEP_TEST(H2_a_call_that_nobody_carries_out_is_found),
-        SWEEP_TEST(H2_a_deferred_that_the_workflow_does_not_have_is_refused),
-    };
-    int failed = cmocka_run_group_tests_name("worlds", worlds, NULL, NULL);
-    return failed + cmocka_run_group_tests_name("sweeps", sweeps, NULL, NULL);
 }

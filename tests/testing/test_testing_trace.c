@@ -2,10 +2,6 @@
  * trace tells all of it. */
 #include "testing_kit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- H1: the seed ------------------------------------------------------------------------------------------------ */
 
 /* A life with generated ids, all in the kit's world; its trace, to be freed. */
@@ -31,9 +27,8 @@ static const char *generated_id(struct kit *kit)
     return page.instances[0].id;
 }
 
-static void H1_the_same_seed_gives_the_same_ids_and_the_same_trace(void **state)
+TEST_OF(kit, H1_the_same_seed_gives_the_same_ids_and_the_same_trace)
 {
-    struct kit *kit = *state;
     char first_id[64], *first = live_with_seed(kit, 7);
     snprintf(first_id, sizeof first_id, "%s", generated_id(kit));
     char event_id[64];
@@ -49,9 +44,8 @@ static void H1_the_same_seed_gives_the_same_ids_and_the_same_trace(void **state)
     free(second);
 }
 
-static void H1_different_seeds_differ(void **state)
+TEST_OF(kit, H1_different_seeds_differ)
 {
-    struct kit *kit = *state;
     char first_id[64], *first = live_with_seed(kit, 7);
     snprintf(first_id, sizeof first_id, "%s", generated_id(kit));
 
@@ -72,10 +66,8 @@ static void open_replaying(struct kit *kit)
     kit_reopen(kit, &options);
 }
 
-static void H2_nondeterminism_shows_under_always_replay_and_not_without(void **state)
+TEST_OF(kit, H2_nondeterminism_shows_under_always_replay_and_not_without)
 {
-    struct kit *kit = *state;
-
     kit_create(kit, "fickle", "f");
     kit->world->turns_max = 20;
     kit_run(kit);
@@ -91,9 +83,8 @@ static void H2_nondeterminism_shows_under_always_replay_and_not_without(void **s
     assert_true(kit_history(kit, "fickle", "f").step_count > 2);
 }
 
-static void H2_every_boundary_is_replayed_and_the_result_is_the_same(void **state)
+TEST_OF(kit, H2_every_boundary_is_replayed_and_the_result_is_the_same)
 {
-    struct kit *kit = *state;
     kit_create(kit, "faithful", "f");
     kit_run(kit);
     assert_int_equal(kit->passes, 1);
@@ -107,9 +98,8 @@ static void H2_every_boundary_is_replayed_and_the_result_is_the_same(void **stat
     assert_string_equal(kit_get(kit, "faithful", "f").output_json, "\"done\"");
 }
 
-static void H2_waits_and_retries_and_events_end_the_same_under_always_replay(void **state)
+TEST_OF(kit, H2_waits_and_retries_and_events_end_the_same_under_always_replay)
 {
-    struct kit *kit = *state;
     open_replaying(kit);
     ok(pawl_world_mock_failure(kit->world, "single", "work", 2, "Down", "no", true, &kit->error));
     kit_create(kit, "nap", "n");
@@ -125,9 +115,8 @@ static void H2_waits_and_retries_and_events_end_the_same_under_always_replay(voi
     assert_int_equal(kit->bodies, 3);
 }
 
-static void H2_branches_end_the_same_under_always_replay(void **state)
+TEST_OF(kit, H2_branches_end_the_same_under_always_replay)
 {
-    struct kit *kit = *state;
     for (int replaying = 0; replaying < 2; replaying++) {
         if (replaying)
             open_replaying(kit);
@@ -141,9 +130,8 @@ static void H2_branches_end_the_same_under_always_replay(void **state)
     }
 }
 
-static void H2_a_refused_change_fails_its_step_under_always_replay_too(void **state)
+TEST_OF(kit, H2_a_refused_change_fails_its_step_under_always_replay_too)
 {
-    struct kit *kit = *state;
     open_replaying(kit);
     kit->world->turns_max = 20;
     kit_create(kit, "colliding", "c");
@@ -155,9 +143,8 @@ static void H2_a_refused_change_fails_its_step_under_always_replay_too(void **st
 
 /* ---- Trace ------------------------------------------------------------------------------------------------------- */
 
-static void the_trace_tells_a_run_line_by_line(void **state)
+TEST_OF(kit, the_trace_tells_a_run_line_by_line)
 {
-    struct kit *kit = *state;
     kit_create(kit, "nap", "n");
 
     ok(pawl_world_run_to_end(kit->world, &kit->error));
@@ -176,9 +163,8 @@ static void the_trace_tells_a_run_line_by_line(void **state)
                         "2026-01-01T00:10:00.000Z commit fence(1,1,3) finish complete -> ok\n");
 }
 
-static void the_trace_tells_of_failures_events_and_control(void **state)
+TEST_OF(kit, the_trace_tells_of_failures_events_and_control)
 {
-    struct kit *kit = *state;
     pawl_engine *engine = pawl_world_engine(kit->world);
     ok(pawl_world_mock_failure(kit->world, NULL, "work", 1, "Down", "no", true, &kit->error));
     kit_create(kit, "single", "s");
@@ -201,9 +187,8 @@ static void the_trace_tells_of_failures_events_and_control(void **state)
     kit_traced(kit, "commit terminate ");
 }
 
-static void the_trace_tells_what_was_refused_and_why(void **state)
+TEST_OF(kit, the_trace_tells_what_was_refused_and_why)
 {
-    struct kit *kit = *state;
     kit_create(kit, "colliding", "c");
     assert_int_equal(pawl_world_create(kit->world, "colliding", "c", NULL, NULL), PAWL_INSTANCE_ID_ALREADY_EXISTS);
     kit_run(kit);
@@ -215,9 +200,8 @@ static void the_trace_tells_what_was_refused_and_why(void **state)
     kit_traced(kit, "finish errored with \"STEP_UNIQUE_CONSTRAINT_VIOLATION\" -> ok\n");
 }
 
-static void looking_leaves_no_trace(void **state)
+TEST_OF(kit, looking_leaves_no_trace)
 {
-    struct kit *kit = *state;
     kit_create(kit, "nap", "n");
     kit_run(kit);
     size_t size = strlen(pawl_world_trace(kit->world));
@@ -228,22 +212,4 @@ static void looking_leaves_no_trace(void **state)
     (void)kit_history(kit, "nap", "n");
 
     assert_int_equal(strlen(pawl_world_trace(kit->world)), size);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(H1_the_same_seed_gives_the_same_ids_and_the_same_trace),
-        TEST(H1_different_seeds_differ),
-        TEST(H2_nondeterminism_shows_under_always_replay_and_not_without),
-        TEST(H2_every_boundary_is_replayed_and_the_result_is_the_same),
-        TEST(H2_waits_and_retries_and_events_end_the_same_under_always_replay),
-        TEST(H2_branches_end_the_same_under_always_replay),
-        TEST(H2_a_refused_change_fails_its_step_under_always_replay_too),
-        TEST(the_trace_tells_a_run_line_by_line),
-        TEST(the_trace_tells_of_failures_events_and_control),
-        TEST(the_trace_tells_what_was_refused_and_why),
-        TEST(looking_leaves_no_trace),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /* testing_kit.c - see testing_kit.h. */
 #include "testing_kit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* ---- Workflows ------------------------------------------------------------------------------------------------- */
 
-static pawl_status note_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(note_body)
 {
     struct kit *kit = pawl_step_user(step);
-    (void)input;
     if (kit->bodies < TIMES_MAX)
         kit->times[kit->bodies] = pawl_now_ms(pawl_step_engine(step));
     kit->bodies++;
@@ -19,7 +14,7 @@ static pawl_status note_body(pawl_step *step, const pawl_value *input, pawl_valu
 }
 
 /* A step, ten minutes, a step. */
-static pawl_status nap(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(nap)
 {
     PAWL_TRY(pawl_do(run, "before", NULL, note_body, params, NULL));
     PAWL_TRY(pawl_sleep(run, "nap", "10 minutes"));
@@ -30,7 +25,7 @@ static pawl_status nap(pawl_run *run, const pawl_value *params, pawl_value **out
 static const struct pawl_step_options twice = { .retries = 2, .delay = "10 seconds", .timeout = "1 minute" };
 
 /* One step; what it answers is noted. */
-static pawl_status single(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(single)
 {
     struct kit *kit = pawl_run_user(run);
     pawl_value *result = NULL;
@@ -45,20 +40,18 @@ static pawl_status single(pawl_run *run, const pawl_value *params, pawl_value **
     return PAWL_OK;
 }
 
-static pawl_status awaiting(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(awaiting)
 {
     struct pawl_event event;
-    (void)params;
     PAWL_TRY(pawl_wait_for_event(run, "await", "go", NULL, &event));
     *out_result = event.payload;
     return PAWL_OK;
 }
 
 /* As many steps and log lines as no page holds. */
-static pawl_status many(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(many)
 {
     struct pawl_event event;
-    (void)out_result;
     PAWL_TRY(pawl_wait_for_event(run, "begin", "begin", NULL, &event));
     for (int i = 0; i < PAGED_COUNT - 1; i++) {
         PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "line %d", i));
@@ -68,7 +61,7 @@ static pawl_status many(pawl_run *run, const pawl_value *params, pawl_value **ou
 }
 
 /* Two steps without a wait; the first is named by a counter that is no part of history. */
-static pawl_status fickle(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(fickle)
 {
     struct kit *kit = pawl_run_user(run);
     const char *name = pawl_run_format(run, "number %lld", (long long)kit->names++);
@@ -77,7 +70,7 @@ static pawl_status fickle(pawl_run *run, const pawl_value *params, pawl_value **
     return pawl_return(run, out_result, "s", "done");
 }
 
-static pawl_status faithful(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(faithful)
 {
     ((struct kit *)pawl_run_user(run))->passes++;
     PAWL_TRY(pawl_do(run, "one", NULL, note_body, params, NULL));
@@ -96,12 +89,11 @@ static pawl_status branch(pawl_run *run, const pawl_value *name, pawl_value **ou
 }
 
 /* Both branches, and then a race that the left one wins. */
-static pawl_status forked(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(forked)
 {
     static const char *const names[] = { "left", "right", "light", "heavy" };
     struct pawl_branch branches[4];
     size_t winner;
-    (void)params;
     for (size_t i = 0; i < 4; i++) {
         pawl_value *name;
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &name, "s", names[i]));
@@ -113,34 +105,28 @@ static pawl_status forked(pawl_run *run, const pawl_value *params, pawl_value **
                        branches[2 + winner].result);
 }
 
-static pawl_status create_next(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(create_next)
 {
-    (void)out_result;
     return pawl_step_create(step, "endless", NULL, input);
 }
 
 /* Each creates the next. */
-static pawl_status endless(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(endless)
 {
-    (void)out_result;
     return pawl_do(run, "create the next", NULL, create_next, params, NULL);
 }
 
 /* Never at its end, but never in a hurry. */
-static pawl_status watchman(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(watchman)
 {
-    (void)params;
-    (void)out_result;
     for (int round = 0;; round++)
         PAWL_TRY(pawl_sleep(run, pawl_run_format(run, "round %d", round), "1 hour"));
 }
 
 /* Refused by the database each time; somebody who forgets that would try forever. */
-static pawl_status insert_twice(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(insert_twice)
 {
     struct kit *kit = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     if (++kit->bodies > 5)
         return pawl_fail_for_good(step, "Forgotten", "the same attempt was made again and again");
     PAWL_TRY(pawl_step_sql(step, "CREATE TABLE IF NOT EXISTS paid (id TEXT PRIMARY KEY)", NULL));
@@ -148,9 +134,8 @@ static pawl_status insert_twice(pawl_step *step, const pawl_value *input, pawl_v
     return pawl_step_sql(step, "INSERT INTO paid VALUES ($1)", "[s]", "same");
 }
 
-static pawl_status colliding(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(colliding)
 {
-    (void)out_result;
     PAWL_TRY(pawl_do(run, "first", NULL, note_body, params, NULL));
     return pawl_do(run, "pay \"twice\"\nand more", NULL, insert_twice, params, NULL);
 }
@@ -187,7 +172,7 @@ void kit_reopen(struct kit *kit, const struct pawl_world_options *options)
     kit_open(kit, options);
 }
 
-int kit_set_up(void **state)
+static int set_up(void **state)
 {
     struct kit *kit = calloc(1, sizeof *kit);
     kit_open(kit, NULL);
@@ -195,13 +180,15 @@ int kit_set_up(void **state)
     return 0;
 }
 
-int kit_tear_down(void **state)
+static int tear_down(void **state)
 {
     struct kit *kit = *state;
     pawl_world_close(kit->world);
     free(kit);
     return 0;
 }
+
+const struct test_setting kit_setting = { .set_up = set_up, .tear_down = tear_down };
 
 void kit_create(struct kit *kit, const char *workflow, const char *id)
 {

@@ -2,13 +2,7 @@
 #ifndef TESTS_TESTING_KIT_H
 #define TESTS_TESTING_KIT_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "kit/test.h"
 #include "testing/world.h"
 
 #define START_MS INT64_C(1767225600000) /* 2026-01-01 */
@@ -30,10 +24,8 @@ struct kit {
 
 #define ok(call) assert_int_equal((call), PAWL_OK)
 
-/* cmocka's fixtures: a struct kit with a world of the defaults.  testing_kit.c says which workflows it has. */
-#define TEST(name) cmocka_unit_test_setup_teardown(name, kit_set_up, kit_tear_down)
-int kit_set_up(void **state);
-int kit_tear_down(void **state);
+/* A world of the defaults.  testing_kit.c says which workflows it has. */
+extern const struct test_setting kit_setting;
 
 void kit_open(struct kit *kit, const struct pawl_world_options *options);
 /* Another world instead, and all notes forgotten. */

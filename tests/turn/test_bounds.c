@@ -75,11 +75,9 @@ static void close_slow(struct slow *slow)
 
 /* ---- Boundaries that are not durable ------------------------------------------------------------------------------- */
 
-static pawl_status sleep_often(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(sleep_often)
 {
     struct slow *slow = pawl_run_user(run);
-    (void)params;
-    (void)out_result;
     for (int64_t i = 0; slow->count == 0 || i < slow->count; i++) {
         PAWL_TRY(pawl_sleep_ms(run, pawl_run_format(run, "nap %lld", (long long)i), 0));
         atomic_fetch_add(&slow->calls, 1);
@@ -95,10 +93,9 @@ static void await_calls(struct slow *slow, int count)
     }
 }
 
-static void a_turn_waits_when_256_of_its_boundaries_are_not_durable(void **state)
+TEST(a_turn_waits_when_256_of_its_boundaries_are_not_durable)
 {
     struct slow slow;
-    (void)state;
     open_slow(&slow, (struct pawl_limits){ .steps_max = 0 });
     slow.count = 2000;
     atomic_store(&slow.stops_applying, true);
@@ -117,12 +114,11 @@ static void a_turn_waits_when_256_of_its_boundaries_are_not_durable(void **state
     close_slow(&slow);
 }
 
-static void runs_beside_one_that_waits_so_go_on_once_the_store_answers(void **state)
+TEST(runs_beside_one_that_waits_so_go_on_once_the_store_answers)
 {
     enum { RUNS = 20 };
     struct slow slow;
     char id[16];
-    (void)state;
     open_slow(&slow, (struct pawl_limits){ .steps_max = 0 });
     slow.count = 600;
     atomic_store(&slow.stops_applying, true);
@@ -150,10 +146,9 @@ static long peak_bytes(void)
     return usage.ru_maxrss * 1024;
 }
 
-static void a_run_that_sleeps_without_end_and_without_time_ends_in_bounded_memory(void **state)
+TEST(a_run_that_sleeps_without_end_and_without_time_ends_in_bounded_memory)
 {
     struct slow slow;
-    (void)state;
     open_slow(&slow, (struct pawl_limits){ .steps_max = 0 });
     running_register(&slow.running, "w", sleep_often, &slow);
     long before = peak_bytes();
@@ -172,31 +167,28 @@ static void a_run_that_sleeps_without_end_and_without_time_ends_in_bounded_memor
 
 /* ---- Loops that make no progress ----------------------------------------------------------------------------------------- */
 
-static pawl_status do_nothing(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(do_nothing)
 {
     (void)step, (void)input, (void)out_result;
     return PAWL_OK;
 }
 
-static pawl_status sleep_under_one_name(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(sleep_under_one_name)
 {
-    (void)params, (void)out_result;
     for (;;)
         PAWL_TRY(pawl_sleep_ms(run, "same", 0));
 }
 
-static pawl_status step_under_one_name(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(step_under_one_name)
 {
-    (void)params, (void)out_result;
     for (;;)
         PAWL_TRY(pawl_do(run, "same", NULL, do_nothing, NULL, NULL));
 }
 
 /* Each call is answered from memory, so nothing is recorded, nobody waits, and no limit of rows is ever reached. */
-static void a_loop_that_uses_one_name_in_every_round_ends(void **state)
+TEST(a_loop_that_uses_one_name_in_every_round_ends)
 {
     struct running running;
-    (void)state;
     running_open(&running, true);
     running_register(&running, "sleeps", sleep_under_one_name, NULL);
     running_register(&running, "steps", step_under_one_name, NULL);
@@ -211,15 +203,4 @@ static void a_loop_that_uses_one_name_in_every_round_ends(void **state)
     assert_string_equal(steps.error_name, "MAX_STEPS_EXCEEDED");
     assert_non_null(strstr(steps.error_message, "must change with every round"));
     running_close(&running);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_turn_waits_when_256_of_its_boundaries_are_not_durable),
-        cmocka_unit_test(runs_beside_one_that_waits_so_go_on_once_the_store_answers),
-        cmocka_unit_test(a_run_that_sleeps_without_end_and_without_time_ends_in_bounded_memory),
-        cmocka_unit_test(a_loop_that_uses_one_name_in_every_round_ends),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

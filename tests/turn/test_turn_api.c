@@ -3,12 +3,11 @@
 
 /* ---- Steps -------------------------------------------------------------------------------------------------------------- */
 
-static void a_turn_knows_its_run(void **state)
+TEST_BY_HAND(a_turn_knows_its_run)
 {
-    struct hand *hand = *state;
     struct pawl_turn_info info;
-    hand_create_of(hand, "polled", "r", "{\"n\":1}");
-    hand_advance_ms(hand, 5);
+    running_create_with(hand, "polled", "r", "{\"n\":1}");
+    running_advance_ms(hand, 5);
 
     pawl_turn *turn = hand_poll(hand);
     pawl_turn_describe(turn, &info);
@@ -23,16 +22,15 @@ static void a_turn_knows_its_run(void **state)
     assert_false(info.is_again);
     assert_ptr_equal(pawl_turn_engine(turn), hand->engine);
     hand_finish(hand, turn, NULL);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
-    assert_null(hand_get(hand, "r").output_json);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_COMPLETE);
+    assert_null(running_get(hand, "polled", "r").output_json);
 }
 
-static void A3_a_completed_step_is_answered_from_history_in_later_turns(void **state)
+TEST_BY_HAND(A3_a_completed_step_is_answered_from_history_in_later_turns)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
     struct pawl_turn_info info;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     pawl_attempt *attempt = expect_run(pawl_turn_lane(turn), " charge ");
     assert_int_equal(pawl_attempt_number(attempt), 1);
@@ -44,10 +42,10 @@ static void A3_a_completed_step_is_answered_from_history_in_later_turns(void **s
     assert_false(answer.is_replay);
     assert_int_equal(pawl_recall_sleep(pawl_turn_lane(turn), "nap", 3, 60000, &answer), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_WAITING);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_WAITING);
     assert_null(hand_poll_with(hand, hand->runner));
 
-    hand_advance_ms(hand, 60000);
+    running_advance_ms(hand, 60000);
     turn = hand_poll(hand);
     pawl_turn_describe(turn, &info);
     answer = expect_done(pawl_turn_lane(turn), "charge", "{\"ok\":true}");
@@ -57,14 +55,13 @@ static void A3_a_completed_step_is_answered_from_history_in_later_turns(void **s
     assert_int_equal(pawl_recall_sleep(pawl_turn_lane(turn), "nap", 3, 60000, &answer), PAWL_OK);
     assert_int_equal(answer.kind, PAWL_ANSWER_DONE);
     hand_finish(hand, turn, "[1]");
-    assert_string_equal(hand_get(hand, "r").output_json, "[1]");
-    assert_int_equal(hand_history(hand, "r").step_count, 2);
+    assert_string_equal(running_get(hand, "polled", "r").output_json, "[1]");
+    assert_int_equal(running_history(hand, "polled", "r", 0).step_count, 2);
 }
 
-static void no_result_and_null_are_two_results(void **state)
+TEST_BY_HAND(no_result_and_null_are_two_results)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     pawl_lane *lane = pawl_turn_lane(turn);
 
@@ -76,22 +73,21 @@ static void no_result_and_null_are_two_results(void **state)
     hand_finish(hand, turn, NULL);
 }
 
-static void A5_a_failed_attempt_is_tried_again_when_its_delay_is_over(void **state)
+TEST_BY_HAND(A5_a_failed_attempt_is_tried_again_when_its_delay_is_over)
 {
-    struct hand *hand = *state;
     const struct pawl_policy policy = { 1, 500, PAWL_BACKOFF_CONSTANT, 1000, NULL, NULL };
     struct pawl_answer answer;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(pawl_recall_step(pawl_turn_lane(turn), "s", 1, &policy, &answer), PAWL_OK);
     assert_int_equal(pawl_attempt_fail(answer.attempt, "Oops", "once", true), PAWL_OK);
     assert_int_equal(pawl_recall_step(pawl_turn_lane(turn), "s", 1, &policy, &answer), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
-    assert_int_equal(hand_get(hand, "r").current_step->next_retry_at_ms, START_MS + 500);
-    hand_advance_ms(hand, 499);
+    assert_int_equal(running_get(hand, "polled", "r").current_step->next_retry_at_ms, START_MS + 500);
+    running_advance_ms(hand, 499);
     assert_null(hand_poll_with(hand, hand->runner));
 
-    hand_advance_ms(hand, 1);
+    running_advance_ms(hand, 1);
     turn = hand_poll(hand);
     assert_int_equal(pawl_recall_step(pawl_turn_lane(turn), "s", 1, &policy, &answer), PAWL_OK);
     assert_int_equal(pawl_attempt_number(answer.attempt), 2);
@@ -103,15 +99,14 @@ static void A5_a_failed_attempt_is_tried_again_when_its_delay_is_over(void **sta
     assert_string_equal(answer.error_message, "twice");
     pawl_turn_fail(turn, answer.error_name, answer.error_message);
     hand_done_with(hand, hand->runner, turn);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_ERRORED);
-    assert_string_equal(hand_get(hand, "r").error_message, "twice");
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_ERRORED);
+    assert_string_equal(running_get(hand, "polled", "r").error_message, "twice");
 }
 
-static void A6_a_failure_for_good_is_not_tried_again(void **state)
+TEST_BY_HAND(A6_a_failure_for_good_is_not_tried_again)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
 
     assert_int_equal(pawl_attempt_fail(expect_run(pawl_turn_lane(turn), "s"), "Declined", "no", false), PAWL_OK);
@@ -119,20 +114,19 @@ static void A6_a_failure_for_good_is_not_tried_again(void **state)
     assert_int_equal(recall(pawl_turn_lane(turn), "s", &answer), PAWL_OK);
     assert_int_equal(answer.kind, PAWL_ANSWER_FAILED);
     hand_finish(hand, turn, "\"handled\"");
-    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_COMPLETE);
 }
 
-static void A7_what_is_handed_in_past_the_deadline_is_a_timeout(void **state)
+TEST_BY_HAND(A7_what_is_handed_in_past_the_deadline_is_a_timeout)
 {
-    struct hand *hand = *state;
     const struct pawl_policy policy = { 0, 500, PAWL_BACKOFF_CONSTANT, 700, NULL, NULL };
     struct pawl_answer answer;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(pawl_recall_step(pawl_turn_lane(turn), "s", 1, &policy, &answer), PAWL_OK);
     pawl_attempt *attempt = answer.attempt;
 
-    hand_advance_ms(hand, 701);
+    running_advance_ms(hand, 701);
     assert_true(pawl_attempt_cancelled(attempt));
     assert_int_equal(pawl_attempt_complete(attempt, "1", 1), PAWL_OK);
 
@@ -142,13 +136,12 @@ static void A7_what_is_handed_in_past_the_deadline_is_a_timeout(void **state)
     hand_finish(hand, turn, NULL);
 }
 
-static void A3_wrong_names_and_kinds_are_refused_with_a_text(void **state)
+TEST_BY_HAND(A3_wrong_names_and_kinds_are_refused_with_a_text)
 {
-    struct hand *hand = *state;
     char long_name[257];
     struct pawl_answer answer;
     memset(long_name, 'x', sizeof long_name);
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     pawl_lane *lane = pawl_turn_lane(turn);
 
@@ -164,14 +157,13 @@ static void A3_wrong_names_and_kinds_are_refused_with_a_text(void **state)
     assert_int_equal(pawl_recall_event(lane, "e", 1, "-t", 1000, &answer), PAWL_INVALID_EVENT_TYPE);
 
     hand_finish(hand, turn, NULL); /* none of them has spoiled the turn */
-    assert_int_equal(hand_history(hand, "r").step_count, 1);
+    assert_int_equal(running_history(hand, "polled", "r", 0).step_count, 1);
 }
 
-static void A3_an_unfinished_step_called_again_is_a_duplicate(void **state)
+TEST_BY_HAND(A3_an_unfinished_step_called_again_is_a_duplicate)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer = { .kind = PAWL_ANSWER_DONE };
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     pawl_attempt *attempt = expect_run(pawl_turn_lane(turn), "s");
 
@@ -184,14 +176,13 @@ static void A3_an_unfinished_step_called_again_is_a_duplicate(void **state)
     assert_int_equal(status, PAWL_DUPLICATE_STEP_KEY);
 }
 
-static void A16_a_definitions_own_limits_hold(void **state)
+TEST_BY_HAND(A16_a_definitions_own_limits_hold)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
     char large[100] = "\"";
     memset(large + 1, 'x', 97);
     large[98] = '"';
-    hand_create_of(hand, "small", "r", NULL);
+    running_create_with(hand, "small", "r", NULL);
     pawl_turn *turn = hand_poll(hand);
     pawl_lane *lane = pawl_turn_lane(turn);
 
@@ -213,11 +204,10 @@ static void A16_a_definitions_own_limits_hold(void **state)
 
 /* ---- Suspension ----------------------------------------------------------------------------------------------------------- */
 
-static void suspension_is_sticky_for_the_lane(void **state)
+TEST_BY_HAND(suspension_is_sticky_for_the_lane)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     pawl_lane *lane = pawl_turn_lane(turn);
     assert_int_equal(pawl_recall_sleep(lane, "nap", 3, 60000, &answer), PAWL_SUSPENDED);
@@ -228,63 +218,59 @@ static void suspension_is_sticky_for_the_lane(void **state)
     assert_int_equal(pawl_lane_log(lane, NULL, PAWL_LOG_INFO, NULL, "unheard", NULL, 0), PAWL_SUSPENDED);
     hand_finish(hand, turn, "\"too soon\""); /* a binding that forgot to unwind */
 
-    assert_int_equal(hand_get(hand, "r").status, PAWL_WAITING);
-    assert_int_equal(hand_history(hand, "r").step_count, 1);
-    assert_int_equal(hand_history(hand, "r").log_count, 0);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_WAITING);
+    assert_int_equal(running_history(hand, "polled", "r", 0).step_count, 1);
+    assert_int_equal(running_history(hand, "polled", "r", 0).log_count, 0);
 }
 
-static void a_turn_that_is_not_ended_fails_its_run(void **state)
+TEST_BY_HAND(a_turn_that_is_not_ended_fails_its_run)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
 
     hand_done_with(hand, hand->runner, hand_poll(hand));
 
-    assert_int_equal(hand_get(hand, "r").status, PAWL_ERRORED);
-    assert_string_equal(hand_get(hand, "r").error_name, "TURN_NOT_ENDED");
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_ERRORED);
+    assert_string_equal(running_get(hand, "polled", "r").error_name, "TURN_NOT_ENDED");
 }
 
-static void a_turn_that_is_ended_twice_has_one_outcome(void **state)
+TEST_BY_HAND(a_turn_that_is_ended_twice_has_one_outcome)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
 
     pawl_turn_finish(turn, "1", 1);
     pawl_turn_fail(turn, "Second", "thoughts");
     hand_done_with(hand, hand->runner, turn);
 
-    struct pawl_instance instance = hand_get(hand, "r");
+    struct pawl_instance instance = running_get(hand, "polled", "r");
     bool first = instance.status == PAWL_COMPLETE && instance.error_name == NULL;
     bool second = instance.status == PAWL_ERRORED && instance.output_json == NULL;
     assert_true(first || second);
     assert_null(hand_poll_with(hand, hand->runner));
 }
 
-static void a_turn_suspended_for_nothing_comes_again_but_not_at_once(void **state)
+TEST_BY_HAND(a_turn_suspended_for_nothing_comes_again_but_not_at_once)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     hand_suspend(hand, hand_poll(hand));
 
     assert_null(hand_poll_with(hand, hand->runner));
-    hand_advance_ms(hand, 1000);
+    running_advance_ms(hand, 1000);
     hand_finish(hand, hand_poll(hand), NULL);
 
-    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_COMPLETE);
 }
 
 /* A runner that replays after every commit asks for another pass where others would just go on. */
-static void a_turn_that_waited_for_a_commit_is_driven_once_more_from_the_top(void **state)
+TEST_BY_HAND(a_turn_that_waited_for_a_commit_is_driven_once_more_from_the_top)
 {
-    struct hand *hand = *state;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     struct pawl_answer answer;
     pawl_runner *runner;
     bool again = false;
     options.always_replay = true;
     assert_ok(pawl_runner_open(hand->engine, &options, &runner, &hand->error), hand->error);
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll_with(hand, runner);
     assert_int_equal(pawl_attempt_complete(expect_run(pawl_turn_lane(turn), "one"), "1", 1), PAWL_OK);
     assert_int_equal(recall(pawl_turn_lane(turn), "two", &answer), PAWL_SUSPENDED);
@@ -296,25 +282,24 @@ static void a_turn_that_waited_for_a_commit_is_driven_once_more_from_the_top(voi
     (void)expect_done(pawl_turn_lane(turn), "one", "1");
     pawl_turn_finish(turn, NULL, 0);
     hand_done_with(hand, runner, turn);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_COMPLETE);
     pawl_runner_close(runner);
 }
 
-static void an_attempt_that_outlives_its_turn_is_dropped(void **state)
+TEST_BY_HAND(an_attempt_that_outlives_its_turn_is_dropped)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     pawl_attempt *attempt = expect_run(pawl_turn_lane(turn), "s");
     hand_suspend(hand, turn);
 
     assert_int_not_equal(pawl_attempt_complete(attempt, "\"late\"", strlen("\"late\"")), PAWL_OK);
 
-    hand_advance_ms(hand, 1000);
+    running_advance_ms(hand, 1000);
     turn = hand_poll(hand);
     run_step(pawl_turn_lane(turn), "s", "\"again\"");
     hand_finish(hand, turn, NULL);
-    assert_string_equal(hand_history(hand, "r").steps[0].result_json, "\"again\"");
+    assert_string_equal(running_history(hand, "polled", "r", 0).steps[0].result_json, "\"again\"");
 }
 
 /* ---- Changes registered in a step ---------------------------------------------------------------------------------------- */
@@ -335,19 +320,18 @@ static pawl_status count_call(void *connection, const void *data, size_t size)
                : PAWL_STEP_MUTATION_FAILED;
 }
 
-static void A13_changes_run_once_with_success_and_not_with_a_failed_attempt(void **state)
+TEST_BY_HAND(A13_changes_run_once_with_success_and_not_with_a_failed_attempt)
 {
-    struct hand *hand = *state;
     const struct pawl_policy policy = { 3, 10, PAWL_BACKOFF_CONSTANT, 1000, NULL, NULL };
     struct pawl_answer answer;
     struct calls calls = { hand->place.store, 0 }, *where = &calls;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(pawl_recall_step(pawl_turn_lane(turn), "s", 1, &policy, &answer), PAWL_OK);
     assert_int_equal(pawl_attempt_mutate(answer.attempt, PAWL_WITH_SUCCESS, count_call, &where, sizeof where), PAWL_OK);
     assert_int_equal(pawl_attempt_fail(answer.attempt, "No", "", true), PAWL_OK);
     hand_suspend(hand, turn);
-    hand_advance_ms(hand, 1000);
+    running_advance_ms(hand, 1000);
     assert_int_equal(calls.count, 0);
 
     turn = hand_poll(hand);
@@ -368,11 +352,10 @@ static void A13_changes_run_once_with_success_and_not_with_a_failed_attempt(void
     hand_finish(hand, turn, NULL);
 }
 
-static void A13_a_step_creates_a_run_and_sends_it_an_event_with_its_completion(void **state)
+TEST_BY_HAND(A13_a_step_creates_a_run_and_sends_it_an_event_with_its_completion)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
-    hand_create(hand, "parent");
+    running_create(hand, "polled", "parent");
     pawl_turn *turn = hand_poll(hand);
     pawl_attempt *attempt = expect_run(pawl_turn_lane(turn), "make");
     assert_int_equal(pawl_attempt_create(attempt, "polled", "child", "[1]", 3), PAWL_OK);
@@ -391,31 +374,5 @@ static void A13_a_step_creates_a_run_and_sends_it_an_event_with_its_completion(v
     assert_string_equal(answer.result_json, "2");
     hand_finish(hand, turn, NULL);
 
-    assert_int_equal(hand_get(hand, "child").status, PAWL_COMPLETE);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, hand_set_up, hand_tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_turn_knows_its_run),
-        TEST(A3_a_completed_step_is_answered_from_history_in_later_turns),
-        TEST(no_result_and_null_are_two_results),
-        TEST(A5_a_failed_attempt_is_tried_again_when_its_delay_is_over),
-        TEST(A6_a_failure_for_good_is_not_tried_again),
-        TEST(A7_what_is_handed_in_past_the_deadline_is_a_timeout),
-        TEST(A3_wrong_names_and_kinds_are_refused_with_a_text),
-        TEST(A3_an_unfinished_step_called_again_is_a_duplicate),
-        TEST(A16_a_definitions_own_limits_hold),
-        TEST(suspension_is_sticky_for_the_lane),
-        TEST(a_turn_that_is_not_ended_fails_its_run),
-        TEST(a_turn_that_is_ended_twice_has_one_outcome),
-        TEST(a_turn_suspended_for_nothing_comes_again_but_not_at_once),
-        TEST(a_turn_that_waited_for_a_commit_is_driven_once_more_from_the_top),
-        TEST(an_attempt_that_outlives_its_turn_is_dropped),
-        TEST(A13_changes_run_once_with_success_and_not_with_a_failed_attempt),
-        TEST(A13_a_step_creates_a_run_and_sends_it_an_event_with_its_completion),
-    };
-    return cmocka_run_group_tests_name("turn api", tests, NULL, NULL);
+    assert_int_equal(running_get(hand, "polled", "child").status, PAWL_COMPLETE);
 }

@@ -6,13 +6,12 @@
 
 /* ---- Leases ------------------------------------------------------------------------------------------------------------------ */
 
-static void C1_a_run_is_handed_to_one_of_two_polling_runners(void **state)
+TEST_BY_HAND(C1_a_run_is_handed_to_one_of_two_polling_runners)
 {
-    struct hand *hand = *state;
     pawl_turn *turns[3];
     struct pawl_turn_info first, second;
-    hand_create(hand, "a");
-    hand_create(hand, "b");
+    running_create(hand, "polled", "a");
+    running_create(hand, "polled", "b");
 
     turns[0] = hand_poll_with(hand, hand->runner);
     turns[1] = hand_poll_with(hand, hand->other);
@@ -27,12 +26,11 @@ static void C1_a_run_is_handed_to_one_of_two_polling_runners(void **state)
     hand_done_with(hand, hand->other, turns[1]);
 }
 
-static void C1_after_a_lost_lease_nothing_is_recorded(void **state)
+TEST_BY_HAND(C1_after_a_lost_lease_nothing_is_recorded)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
     bool again = true;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *lost = hand_poll(hand);
     pawl_attempt *attempt = expect_run(pawl_turn_lane(lost), "s");
     pawl_turn *turn = hand_take_over(hand);
@@ -53,30 +51,28 @@ static void C1_after_a_lost_lease_nothing_is_recorded(void **state)
     assert_false(again);
     assert_int_equal(stats.leases_lost, 1);
     assert_int_equal(stats.in_flight, 0);
-    assert_string_equal(hand_get(hand, "r").output_json, "\"kept\"");
-    assert_string_equal(hand_history(hand, "r").steps[0].result_json, "\"kept\"");
+    assert_string_equal(running_get(hand, "polled", "r").output_json, "\"kept\"");
+    assert_string_equal(running_history(hand, "polled", "r", 0).steps[0].result_json, "\"kept\"");
 }
 
-static void C1_a_renewed_lease_is_not_taken_over(void **state)
+TEST_BY_HAND(C1_a_renewed_lease_is_not_taken_over)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     for (int i = 0; i < 5; i++) {
-        hand_advance_ms(hand, 900);
+        running_advance_ms(hand, 900);
         assert_ok(pawl_runner_renew(hand->runner, &hand->error), hand->error);
         assert_null(hand_poll_with(hand, hand->other));
     }
     hand_finish(hand, turn, NULL);
 
-    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_COMPLETE);
 }
 
-static void C1_a_renewal_that_finds_the_lease_gone_cancels_the_attempt(void **state)
+TEST_BY_HAND(C1_a_renewal_that_finds_the_lease_gone_cancels_the_attempt)
 {
-    struct hand *hand = *state;
     bool again = true;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *lost = hand_poll(hand);
     pawl_attempt *attempt = expect_run(pawl_turn_lane(lost), "s");
     pawl_turn *turn = hand_take_over(hand);
@@ -91,11 +87,11 @@ static void C1_a_renewal_that_finds_the_lease_gone_cancels_the_attempt(void **st
     assert_false(again);
     pawl_turn_finish(turn, NULL, 0);
     hand_done_with(hand, hand->other, turn);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_COMPLETE);
 }
 
 /* When the lease of "r" ends, by the store. */
-static int64_t leased_until(struct hand *hand)
+static int64_t leased_until(struct running *hand)
 {
     struct pw_store *store = hand->engine->store;
     struct pw_arena arena = { 0 };
@@ -106,12 +102,11 @@ static int64_t leased_until(struct hand *hand)
     return row.task.locked_until_ms;
 }
 
-static void C1_a_body_begins_without_a_question_while_a_third_of_the_lease_is_left(void **state)
+TEST_BY_HAND(C1_a_body_begins_without_a_question_while_a_third_of_the_lease_is_left)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
-    hand_advance_ms(hand, 667);
+    running_advance_ms(hand, 667);
     pawl_attempt *attempt = expect_run(pawl_turn_lane(turn), "s");
 
     assert_int_equal(leased_until(hand), START_MS + 1000);
@@ -119,26 +114,24 @@ static void C1_a_body_begins_without_a_question_while_a_third_of_the_lease_is_le
     hand_finish(hand, turn, NULL);
 }
 
-static void C1_after_a_pause_a_body_begins_once_the_lease_was_renewed(void **state)
+TEST_BY_HAND(C1_after_a_pause_a_body_begins_once_the_lease_was_renewed)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
-    hand_advance_ms(hand, 668);
+    running_advance_ms(hand, 668);
     pawl_attempt *attempt = expect_run(pawl_turn_lane(turn), "s");
 
     assert_int_equal(leased_until(hand), START_MS + 668 + 1000);
     assert_int_equal(pawl_attempt_complete(attempt, NULL, 0), PAWL_OK);
     hand_finish(hand, turn, NULL);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_COMPLETE);
 }
 
-static void C1_after_a_pause_no_body_begins_of_a_run_that_others_have_taken(void **state)
+TEST_BY_HAND(C1_after_a_pause_no_body_begins_of_a_run_that_others_have_taken)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
     bool again = true;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *lost = hand_poll(hand);
     pawl_turn *turn = hand_take_over(hand);
     run_step(pawl_turn_lane(turn), "s", "1");
@@ -151,12 +144,12 @@ static void C1_after_a_pause_no_body_begins_of_a_run_that_others_have_taken(void
     assert_false(again);
     pawl_turn_finish(turn, NULL, 0);
     hand_done_with(hand, hand->other, turn);
-    assert_int_equal(hand_history(hand, "r").steps[0].attempts, 1);
+    assert_int_equal(running_history(hand, "polled", "r", 0).steps[0].attempts, 1);
 }
 
 /* What happens to a turn between the moment at which it may begin a body and the body itself. */
 static struct {
-    struct hand *hand;
+    struct running *hand;
     const struct pw_turn_host *host;
     struct pw_turn_host delaying;
     int times;
@@ -175,12 +168,11 @@ static void begin_late(pawl_runner *runner, int64_t deadline_ms)
     hand_done_with(delay.hand, delay.hand->other, turn);
 }
 
-static void C1_no_body_begins_when_the_run_was_taken_after_the_look_at_the_lease(void **state)
+TEST_BY_HAND(C1_no_body_begins_when_the_run_was_taken_after_the_look_at_the_lease)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
     bool again = true;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *lost = hand_poll(hand);
     delay.hand = hand;
     delay.host = lost->host;
@@ -196,18 +188,17 @@ static void C1_no_body_begins_when_the_run_was_taken_after_the_look_at_the_lease
     pawl_turn_suspend(lost);
     assert_ok(pawl_turn_done(hand->runner, lost, &again, &hand->error), hand->error);
     assert_false(again);
-    assert_int_equal(hand_history(hand, "r").steps[0].attempts, 1);
+    assert_int_equal(running_history(hand, "polled", "r", 0).steps[0].attempts, 1);
 }
 
-static void C1_a_boundary_renews_the_lease_once_half_of_it_is_over(void **state)
+TEST_BY_HAND(C1_a_boundary_renews_the_lease_once_half_of_it_is_over)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     run_step(pawl_turn_lane(turn), "early", "1");
     hand_commit(hand);
     assert_int_equal(leased_until(hand), START_MS + 1000);
-    hand_advance_ms(hand, 501);
+    running_advance_ms(hand, 501);
     run_step(pawl_turn_lane(turn), "late", "1");
     hand_commit(hand);
 
@@ -215,12 +206,11 @@ static void C1_a_boundary_renews_the_lease_once_half_of_it_is_over(void **state)
     hand_finish(hand, turn, NULL);
 }
 
-static void B5_a_turn_under_way_commits_nothing_after_a_terminate(void **state)
+TEST_BY_HAND(B5_a_turn_under_way_commits_nothing_after_a_terminate)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
     bool again = true;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     run_step(pawl_turn_lane(turn), "before", "1");
     pawl_attempt *attempt = expect_run(pawl_turn_lane(turn), "s");
@@ -232,19 +222,18 @@ static void B5_a_turn_under_way_commits_nothing_after_a_terminate(void **state)
     assert_ok(pawl_turn_done(hand->runner, turn, &again, &hand->error), hand->error);
 
     assert_false(again);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_TERMINATED);
-    assert_int_equal(hand_history(hand, "r").step_count, 1);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_TERMINATED);
+    assert_int_equal(running_history(hand, "polled", "r", 0).step_count, 1);
 }
 
-static void B4_a_pause_is_reached_at_the_next_boundary(void **state)
+TEST_BY_HAND(B4_a_pause_is_reached_at_the_next_boundary)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     pawl_attempt *attempt = expect_run(pawl_turn_lane(turn), "s");
     assert_ok(pawl_pause(hand->engine, "polled", "r", &hand->error), hand->error);
-    assert_int_equal(hand_get(hand, "r").phase, PAWL_PHASE_WAITING_FOR_PAUSE);
+    assert_int_equal(running_get(hand, "polled", "r").phase, PAWL_PHASE_WAITING_FOR_PAUSE);
 
     assert_int_equal(pawl_attempt_complete(attempt, "1", 1), PAWL_OK);
     pawl_status status = recall(pawl_turn_lane(turn), "s", &answer);
@@ -253,22 +242,21 @@ static void B4_a_pause_is_reached_at_the_next_boundary(void **state)
     assert_int_equal(status, PAWL_SUSPENDED);
     hand_suspend(hand, turn);
 
-    assert_int_equal(hand_get(hand, "r").status, PAWL_PAUSED);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_PAUSED);
     assert_ok(pawl_resume(hand->engine, "polled", "r", &hand->error), hand->error);
     turn = hand_poll(hand);
     (void)expect_done(pawl_turn_lane(turn), "s", "1");
     hand_finish(hand, turn, NULL);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_COMPLETE);
 }
 
 /* ---- Beside other runners ------------------------------------------------------------------------------------------------ */
 
-static void polls_and_ticks_leave_each_others_workflows_alone(void **state)
+TEST_BY_HAND(polls_and_ticks_leave_each_others_workflows_alone)
 {
-    struct hand *hand = *state;
     int64_t processed = 99;
-    hand_create(hand, "p");
-    hand_create_of(hand, "ticked", "t", NULL);
+    running_create(hand, "polled", "p");
+    running_create_with(hand, "ticked", "t", NULL);
 
     assert_ok(pawl_runner_tick(hand->other, 0, 0, &processed, &hand->error), hand->error);
     pawl_turn *turn = hand_poll(hand);
@@ -278,12 +266,11 @@ static void polls_and_ticks_leave_each_others_workflows_alone(void **state)
     hand_finish(hand, turn, NULL);
 }
 
-static void C6_next_wake_at_tells_of_polled_runs_too(void **state)
+TEST_BY_HAND(C6_next_wake_at_tells_of_polled_runs_too)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
     int64_t at_ms = 0;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(pawl_recall_sleep(pawl_turn_lane(turn), "nap", 3, 60000, &answer), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
@@ -293,9 +280,8 @@ static void C6_next_wake_at_tells_of_polled_runs_too(void **state)
     assert_int_equal(at_ms, START_MS + 60000);
 }
 
-static void A1_nothing_is_defined_once_a_runner_takes_part(void **state)
+TEST_BY_HAND(A1_nothing_is_defined_once_a_runner_takes_part)
 {
-    struct hand *hand = *state;
     const struct pawl_definition late = { .struct_size = sizeof late, .name = "late" };
     assert_null(hand_poll_with(hand, hand->runner));
 
@@ -304,13 +290,13 @@ static void A1_nothing_is_defined_once_a_runner_takes_part(void **state)
     assert_non_null(strstr(hand->error.text, "late"));
 }
 
-static void await_step_status(struct hand *hand, const char *id, const char *error_name)
+static void await_step_status(struct running *hand, const char *id, const char *error_name)
 {
     int64_t until_ms = monotonic_ms() + PATIENCE_MS;
-    struct pawl_instance instance = hand_get(hand, id);
+    struct pawl_instance instance = running_get(hand, "polled", id);
     while ((instance.current_step == NULL || instance.current_step->error_name == NULL) && monotonic_ms() < until_ms) {
         rest_a_little();
-        instance = hand_get(hand, id);
+        instance = running_get(hand, "polled", id);
     }
     assert_non_null(instance.current_step);
     assert_non_null(instance.current_step->error_name);
@@ -318,18 +304,17 @@ static void await_step_status(struct hand *hand, const char *id, const char *err
 }
 
 /* The runner that renews the lease also watches the attempt; the binding still holds the turn when that has given up. */
-static void A7_a_polled_turn_of_a_started_runner_survives_the_watchdog(void **state)
+TEST_BY_HAND(A7_a_polled_turn_of_a_started_runner_survives_the_watchdog)
 {
-    struct hand *hand = *state;
     const struct pawl_policy policy = { 5, 1000000, PAWL_BACKOFF_CONSTANT, 100, NULL, NULL };
     struct pawl_answer answer;
     bool again = true;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     assert_ok(pawl_runner_start(hand->runner, &hand->error), hand->error);
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(pawl_recall_step(pawl_turn_lane(turn), "s", 1, &policy, &answer), PAWL_OK);
 
-    hand_advance_ms(hand, 101);
+    running_advance_ms(hand, 101);
     pawl_runner_wake(hand->runner);
     await_step_status(hand, "r", "STEP_TIMEOUT");
     assert_true(pawl_attempt_cancelled(answer.attempt));
@@ -340,29 +325,5 @@ static void A7_a_polled_turn_of_a_started_runner_survives_the_watchdog(void **st
 
     assert_false(again);
     pawl_runner_stop(hand->runner);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_WAITING);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, hand_set_up, hand_tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(C1_a_run_is_handed_to_one_of_two_polling_runners),
-        TEST(C1_after_a_lost_lease_nothing_is_recorded),
-        TEST(C1_a_renewed_lease_is_not_taken_over),
-        TEST(C1_a_renewal_that_finds_the_lease_gone_cancels_the_attempt),
-        TEST(C1_a_body_begins_without_a_question_while_a_third_of_the_lease_is_left),
-        TEST(C1_after_a_pause_a_body_begins_once_the_lease_was_renewed),
-        TEST(C1_after_a_pause_no_body_begins_of_a_run_that_others_have_taken),
-        TEST(C1_no_body_begins_when_the_run_was_taken_after_the_look_at_the_lease),
-        TEST(C1_a_boundary_renews_the_lease_once_half_of_it_is_over),
-        TEST(B5_a_turn_under_way_commits_nothing_after_a_terminate),
-        TEST(B4_a_pause_is_reached_at_the_next_boundary),
-        TEST(polls_and_ticks_leave_each_others_workflows_alone),
-        TEST(C6_next_wake_at_tells_of_polled_runs_too),
-        TEST(A1_nothing_is_defined_once_a_runner_takes_part),
-        TEST(A7_a_polled_turn_of_a_started_runner_survives_the_watchdog),
-    };
-    return cmocka_run_group_tests_name("turn leases", tests, NULL, NULL);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_WAITING);
 }

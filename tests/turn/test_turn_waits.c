@@ -3,20 +3,19 @@
 
 /* ---- Events and logs ------------------------------------------------------------------------------------------------------- */
 
-static void A9_a_wait_is_answered_by_the_oldest_event_of_its_type(void **state)
+TEST_BY_HAND(A9_a_wait_is_answered_by_the_oldest_event_of_its_type)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(pawl_recall_event(pawl_turn_lane(turn), "w", 1, "paid", 5000, &answer), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
-    hand_advance_ms(hand, 10);
-    hand_send(hand, "r", "other", "0");
+    running_advance_ms(hand, 10);
+    running_send(hand, "polled", "r", "other", "0");
     assert_null(hand_poll_with(hand, hand->runner));
 
-    hand_send(hand, "r", "paid", "1");
-    hand_send(hand, "r", "paid", "2");
+    running_send(hand, "polled", "r", "paid", "1");
+    running_send(hand, "polled", "r", "paid", "2");
     turn = hand_poll(hand);
     assert_int_equal(pawl_recall_event(pawl_turn_lane(turn), "w", 1, "paid", 5000, &answer), PAWL_OK);
 
@@ -28,16 +27,15 @@ static void A9_a_wait_is_answered_by_the_oldest_event_of_its_type(void **state)
     hand_finish(hand, turn, NULL);
 }
 
-static void A9_a_wait_that_times_out_is_told_as_failed(void **state)
+TEST_BY_HAND(A9_a_wait_that_times_out_is_told_as_failed)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(pawl_recall_event(pawl_turn_lane(turn), "w", 1, "paid", 5000, &answer), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
 
-    hand_advance_ms(hand, 5000);
+    running_advance_ms(hand, 5000);
     turn = hand_poll(hand);
 
     assert_int_equal(pawl_recall_event(pawl_turn_lane(turn), "w", 1, "paid", 5000, &answer), PAWL_OK);
@@ -46,18 +44,17 @@ static void A9_a_wait_that_times_out_is_told_as_failed(void **state)
     hand_finish(hand, turn, NULL);
 }
 
-static void A9_an_event_that_comes_during_the_turn_wins_over_the_timeout(void **state)
+TEST_BY_HAND(A9_an_event_that_comes_during_the_turn_wins_over_the_timeout)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(pawl_recall_event(pawl_turn_lane(turn), "w", 1, "paid", 5000, &answer), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
-    hand_advance_ms(hand, 5000);
+    running_advance_ms(hand, 5000);
     turn = hand_poll(hand);
 
-    hand_send(hand, "r", "paid", "1"); /* sent at the last moment, seen by nobody yet */
+    running_send(hand, "polled", "r", "paid", "1"); /* sent at the last moment, seen by nobody yet */
     assert_int_equal(pawl_recall_event(pawl_turn_lane(turn), "w", 1, "paid", 5000, &answer), PAWL_OK);
 
     assert_int_equal(answer.kind, PAWL_ANSWER_DONE);
@@ -65,10 +62,9 @@ static void A9_an_event_that_comes_during_the_turn_wins_over_the_timeout(void **
     hand_finish(hand, turn, NULL);
 }
 
-static void A12_log_lines_are_durable_once_with_their_step_and_attempt(void **state)
+TEST_BY_HAND(A12_log_lines_are_durable_once_with_their_step_and_attempt)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     pawl_lane *lane = pawl_turn_lane(turn);
     pawl_attempt *attempt = expect_run(lane, "s");
@@ -81,7 +77,7 @@ static void A12_log_lines_are_durable_once_with_their_step_and_attempt(void **st
     assert_int_equal(pawl_lane_log(lane, NULL, PAWL_LOG_INFO, NULL, "bad data", "{", 1), PAWL_INVALID_JSON);
     hand_finish(hand, turn, NULL);
 
-    struct pawl_history history = hand_history(hand, "r");
+    struct pawl_history history = running_history(hand, "polled", "r", 0);
     assert_int_equal(history.log_count, 2);
     assert_string_equal(history.logs[0].message, "in the body");
     assert_string_equal(history.logs[0].step, "s");
@@ -114,12 +110,11 @@ static pawl_status branch(pawl_lane *lane, size_t position, void *user)
     return position == 2 ? PAWL_FAILED : PAWL_OK;
 }
 
-static void A11_all_branches_are_carried_past_one_that_waits(void **state)
+TEST_BY_HAND(A11_all_branches_are_carried_past_one_that_waits)
 {
-    struct hand *hand = *state;
     struct branches branches = { .sleeper = 0 };
     pawl_status statuses[4];
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
 
     assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), "all", 3, 4, 0, branch, &branches, statuses), PAWL_SUSPENDED);
@@ -127,44 +122,42 @@ static void A11_all_branches_are_carried_past_one_that_waits(void **state)
     assert_int_equal(statuses[1], PAWL_OK);
     assert_int_equal(statuses[2], PAWL_FAILED);
     hand_suspend(hand, turn);
-    assert_int_equal(hand_history(hand, "r").step_count, 4); /* the nap, and three steps */
-    hand_advance_ms(hand, 60000);
+    assert_int_equal(running_history(hand, "polled", "r", 0).step_count, 4); /* the nap, and three steps */
+    running_advance_ms(hand, 60000);
     turn = hand_poll(hand);
     assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), "all", 3, 4, 0, branch, &branches, statuses), PAWL_OK);
 
     assert_int_equal(statuses[0], PAWL_OK);
     assert_int_equal(statuses[2], PAWL_FAILED);
     hand_finish(hand, turn, NULL);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_COMPLETE);
 }
 
-static void A11_a_limit_counts_branches_begun_and_unfinished(void **state)
+TEST_BY_HAND(A11_a_limit_counts_branches_begun_and_unfinished)
 {
-    struct hand *hand = *state;
     struct branches branches = { .sleeper = 0 };
     pawl_status statuses[4];
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
 
     assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), "all", 3, 4, 1, branch, &branches, statuses), PAWL_SUSPENDED);
 
     assert_int_equal(branches.calls[1], 0);
     hand_suspend(hand, turn);
-    hand_advance_ms(hand, 60000);
+    running_advance_ms(hand, 60000);
     turn = hand_poll(hand);
     assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), "all", 3, 4, 1, branch, &branches, statuses), PAWL_OK);
     assert_int_equal(branches.calls[3], 1);
     hand_finish(hand, turn, NULL);
 }
 
-static void A11_the_first_branch_is_recorded_and_only_it_is_replayed(void **state)
+TEST_BY_HAND(A11_the_first_branch_is_recorded_and_only_it_is_replayed)
 {
-    struct hand *hand = *state;
     struct branches branches = { .sleeper = 0 };
     struct pawl_answer answer;
     pawl_status statuses[4];
     size_t winner = 99;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(pawl_lane_first(pawl_turn_lane(turn), "race", 4, 2, branch, &branches, &winner, statuses),
                      PAWL_OK);
@@ -173,7 +166,7 @@ static void A11_the_first_branch_is_recorded_and_only_it_is_replayed(void **stat
     hand_suspend(hand, turn);
     int calls_of_the_loser = branches.calls[0];
 
-    hand_advance_ms(hand, 60000); /* the loser's nap would be over by now */
+    running_advance_ms(hand, 60000); /* the loser's nap would be over by now */
     turn = hand_poll(hand);
     winner = 99;
     assert_int_equal(pawl_lane_first(pawl_turn_lane(turn), "race", 4, 2, branch, &branches, &winner, statuses),
@@ -183,20 +176,4 @@ static void A11_the_first_branch_is_recorded_and_only_it_is_replayed(void **stat
     assert_int_equal(statuses[1], PAWL_OK);
     assert_int_equal(branches.calls[0], calls_of_the_loser);
     hand_finish(hand, turn, NULL);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, hand_set_up, hand_tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(A9_a_wait_is_answered_by_the_oldest_event_of_its_type),
-        TEST(A9_a_wait_that_times_out_is_told_as_failed),
-        TEST(A9_an_event_that_comes_during_the_turn_wins_over_the_timeout),
-        TEST(A12_log_lines_are_durable_once_with_their_step_and_attempt),
-        TEST(A11_all_branches_are_carried_past_one_that_waits),
-        TEST(A11_a_limit_counts_branches_begun_and_unfinished),
-        TEST(A11_the_first_branch_is_recorded_and_only_it_is_replayed),
-    };
-    return cmocka_run_group_tests_name("turn waits", tests, NULL, NULL);
 }

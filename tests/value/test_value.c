@@ -1,17 +1,9 @@
 /* test_value.c - scopes and JSON values: reading, packing, text, and what happens at the bounds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include <jansson.h>
 #include <math.h>
 #include <pthread.h>
 
+#include "kit/test.h"
 #include "value/parse.h"
 #include "value/scan.h"
 #include "value/value.h"
@@ -29,6 +21,8 @@ static int close_scope(void **state)
     pawl_scope_free(*state);
     return 0;
 }
+
+static const struct test_setting scoped = { open_scope, close_scope, 0 };
 
 static pawl_value *parse(pawl_scope *scope, const char *text)
 {
@@ -68,9 +62,9 @@ static void assert_refused(pawl_scope *scope, const char *text, size_t size, con
 
 /* ---- Reading ---- */
 
-static void the_five_kinds_of_nothing_are_kept_apart(void **state)
+TEST_WITH(scoped, pawl_scope *scope, the_five_kinds_of_nothing_are_kept_apart)
 {
-    pawl_value *nothing[] = { parse(*state, "0"), parse(*state, "false"), parse(*state, "\"\""), parse(*state, "null"),
+    pawl_value *nothing[] = { parse(scope, "0"), parse(scope, "false"), parse(scope, "\"\""), parse(scope, "null"),
                               NULL };
     static const enum pawl_kind kinds[] = { PAWL_KIND_INT, PAWL_KIND_BOOL, PAWL_KIND_STRING, PAWL_KIND_NULL,
                                             PAWL_KIND_NONE };
@@ -81,16 +75,15 @@ static void the_five_kinds_of_nothing_are_kept_apart(void **state)
         for (size_t j = 0; j < 5; j++)
             assert_int_equal(pawl_value_equal(nothing[i], nothing[j]), i == j);
         if (i < 4)
-            assert_string_equal(text_of(*state, nothing[i]), texts[i]);
+            assert_string_equal(text_of(scope, nothing[i]), texts[i]);
     }
-    assert_null(text_of(*state, NULL));
+    assert_null(text_of(scope, NULL));
 }
 
-static void readers_answer_by_path(void **state)
+TEST_WITH(scoped, pawl_scope *scope, readers_answer_by_path)
 {
-    const pawl_value *order =
-        parse(*state, "{\"name\":\"Ada\",\"lines\":[{\"price\":12.5},{\"price\":3}],\"paid\":true,"
-                      "\"note\":null,\"0\":\"zero\",\"\":{\"\":\"empty\"}}");
+    const pawl_value *order = parse(scope, "{\"name\":\"Ada\",\"lines\":[{\"price\":12.5},{\"price\":3}],\"paid\":true,"
+                                           "\"note\":null,\"0\":\"zero\",\"\":{\"\":\"empty\"}}");
 
     assert_string_equal(pawl_value_string(order, "name", "?"), "Ada");
     assert_int_equal(pawl_value_size(order, "name"), 3);
@@ -112,9 +105,9 @@ static void readers_answer_by_path(void **state)
     assert_int_equal(pawl_value_int(pawl_value_at(pawl_value_at(order, "lines"), "1"), "price", 0), 3);
 }
 
-static void what_is_not_there_or_of_another_kind_is_otherwise(void **state)
+TEST_WITH(scoped, pawl_scope *scope, what_is_not_there_or_of_another_kind_is_otherwise)
 {
-    const pawl_value *value = parse(*state, "{\"a\":[1,\"x\"],\"s\":\"5\",\"n\":5}");
+    const pawl_value *value = parse(scope, "{\"a\":[1,\"x\"],\"s\":\"5\",\"n\":5}");
     static const char *const absent[] = { "b",   "a.2", "a.-1",  "a.+1", "a.x",  "a.1x", "a.", "a.18446744073709551616",
                                           "n.0", "s.0", "a.0.0", ".",    "a..0", " a",   "A",  "a.0x0" };
 
@@ -136,11 +129,10 @@ static void what_is_not_there_or_of_another_kind_is_otherwise(void **state)
     assert_null(pawl_value_key(NULL, 0));
 }
 
-static void a_dot_inside_a_key_is_escaped(void **state)
+TEST_WITH(scoped, pawl_scope *scope, a_dot_inside_a_key_is_escaped)
 {
-    const pawl_value *value =
-        parse(*state, "{\"a.b\":{\"c\":1},\"a\":{\"b\":2},\"x\\\\y\":3,\".\":4,\"d.\":{\"e.f\":5},"
-                      "\"z\\\\\":6}");
+    const pawl_value *value = parse(scope, "{\"a.b\":{\"c\":1},\"a\":{\"b\":2},\"x\\\\y\":3,\".\":4,\"d.\":{\"e.f\":5},"
+                                           "\"z\\\\\":6}");
 
     assert_int_equal(pawl_value_int(value, "a\\.b.c", 0), 1);
     assert_int_equal(pawl_value_int(value, "a.b", 0), 2);
@@ -152,10 +144,10 @@ static void a_dot_inside_a_key_is_escaped(void **state)
     assert_int_equal(pawl_value_kind(value, "a\\."), PAWL_KIND_NONE);
 }
 
-static void whole_reals_are_integers_when_they_fit(void **state)
+TEST_WITH(scoped, pawl_scope *scope, whole_reals_are_integers_when_they_fit)
 {
-    const pawl_value *value = parse(*state, "[3.0, 3.5, -9223372036854775808.0, 9223372036854775808.0, 1e300, -0.0,"
-                                            " 9223372036854775807, -9223372036854775808, 9007199254740993]");
+    const pawl_value *value = parse(scope, "[3.0, 3.5, -9223372036854775808.0, 9223372036854775808.0, 1e300, -0.0,"
+                                           " 9223372036854775807, -9223372036854775808, 9007199254740993]");
     static const int64_t expected[] = { 3, -1, INT64_MIN, -1, -1, 0, INT64_MAX, INT64_MIN, 9007199254740993 };
 
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
@@ -164,9 +156,9 @@ static void whole_reals_are_integers_when_they_fit(void **state)
     assert_int_equal(pawl_value_kind(value, "6"), PAWL_KIND_INT);
 }
 
-static void items_and_keys_come_in_the_order_of_the_text(void **state)
+TEST_WITH(scoped, pawl_scope *scope, items_and_keys_come_in_the_order_of_the_text)
 {
-    const pawl_value *object = parse(*state, "{\"z\":1,\"a\":2,\"m\":3}"), *array = parse(*state, "[4,5]");
+    const pawl_value *object = parse(scope, "{\"z\":1,\"a\":2,\"m\":3}"), *array = parse(scope, "[4,5]");
     static const char *const keys[] = { "z", "a", "m" };
 
     for (size_t i = 0; i < 3; i++) {
@@ -179,48 +171,48 @@ static void items_and_keys_come_in_the_order_of_the_text(void **state)
     assert_int_equal(pawl_value_int(pawl_value_item(array, 1), NULL, 0), 5);
     assert_null(pawl_value_item(array, 2));
     assert_null(pawl_value_key(array, 0));
-    assert_null(pawl_value_item(parse(*state, "{}"), 0));
-    assert_null(pawl_value_item(parse(*state, "\"text\""), 0));
+    assert_null(pawl_value_item(parse(scope, "{}"), 0));
+    assert_null(pawl_value_item(parse(scope, "\"text\""), 0));
 }
 
-static void strings_may_hold_nul_bytes(void **state)
+TEST_WITH(scoped, pawl_scope *scope, strings_may_hold_nul_bytes)
 {
-    const pawl_value *value = parse(*state, "\"a\\u0000b\"");
+    const pawl_value *value = parse(scope, "\"a\\u0000b\"");
 
     assert_int_equal(pawl_value_size(value, NULL), 3);
     assert_memory_equal(pawl_value_string(value, NULL, ""), "a\0b", 4);
-    assert_string_equal(text_of(*state, value), "\"a\\u0000b\"");
+    assert_string_equal(text_of(scope, value), "\"a\\u0000b\"");
 }
 
-static void equality_ignores_the_order_of_members_and_nothing_else(void **state)
+TEST_WITH(scoped, pawl_scope *scope, equality_ignores_the_order_of_members_and_nothing_else)
 {
-    const pawl_value *value = parse(*state, "{\"a\":[1,2],\"b\":null}");
+    const pawl_value *value = parse(scope, "{\"a\":[1,2],\"b\":null}");
     static const char *const others[] = { "{\"a\":[2,1],\"b\":null}", "{\"a\":[1,2]}", "{\"a\":[1.0,2],\"b\":null}",
                                           "{\"a\":[1,2],\"b\":null,\"c\":null}", "null" };
 
-    assert_true(pawl_value_equal(value, parse(*state, "{ \"b\": null, \"a\": [1, 2] }")));
-    assert_true(pawl_value_equal(value, stored(*state, "{\"b\":null,\"a\":[1,2]}")));
+    assert_true(pawl_value_equal(value, parse(scope, "{ \"b\": null, \"a\": [1, 2] }")));
+    assert_true(pawl_value_equal(value, stored(scope, "{\"b\":null,\"a\":[1,2]}")));
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        assert_false(pawl_value_equal(value, parse(*state, others[i])));
+        assert_false(pawl_value_equal(value, parse(scope, others[i])));
 }
 
 /* ---- Parsing ---- */
 
-static void what_is_not_json_is_refused_with_line_and_column(void **state)
+TEST_WITH(scoped, pawl_scope *scope, what_is_not_json_is_refused_with_line_and_column)
 {
-    assert_refused(*state, "{\"a\":1,\n  \"b\" 2}", 15, "':' is expected (line 2, column 7)");
-    assert_refused(*state, "", 0, "JSON: a value is expected (line 1, column 1)");
-    assert_refused(*state, "[\"\xc3\xa4\", x]", 9, "(line 1, column 7)");
+    assert_refused(scope, "{\"a\":1,\n  \"b\" 2}", 15, "':' is expected (line 2, column 7)");
+    assert_refused(scope, "", 0, "JSON: a value is expected (line 1, column 1)");
+    assert_refused(scope, "[\"\xc3\xa4\", x]", 9, "(line 1, column 7)");
     static const char *const bad[] = { "nul",  "[1,]",     "{a:1}",  "'x'", "01",    "+1",          "1 2", "[1",
                                        "\"a",  "\"\\x\"",  "NaN",    "1.",  "tru e", "{\"a\"}",     "//",  "[1]]",
                                        "\xff", "\"\xff\"", "\"\n\"", "-",   "1e999", "\"\\ud800\"", "}" };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_refused(*state, bad[i], strlen(bad[i]), "column");
-    assert_refused(*state, "1\0", 2, "(line 1, column 2)");
-    assert_refused(*state, "[1,\n\0 2]", 8, "(line 2, column 1)");
+        assert_refused(scope, bad[i], strlen(bad[i]), "column");
+    assert_refused(scope, "1\0", 2, "(line 1, column 2)");
+    assert_refused(scope, "[1,\n\0 2]", 8, "(line 2, column 1)");
 }
 
-static void numbers_must_fit(void **state)
+TEST_WITH(scoped, pawl_scope *scope, numbers_must_fit)
 {
     static const char *const bad[] = { "9223372036854775808",
                                        "[-9223372036854775809]",
@@ -247,9 +239,9 @@ static void numbers_must_fit(void **state)
                                         "1.79769313486231570814527423731704356798070e+308" };
 
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        assert_refused(*state, bad[i], strlen(bad[i]), "line 1");
+        assert_refused(scope, bad[i], strlen(bad[i]), "line 1");
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
-        (void)parse(*state, good[i]);
+        (void)parse(scope, good[i]);
 }
 
 static unsigned next_random(unsigned *seed)
@@ -259,9 +251,8 @@ static unsigned next_random(unsigned *seed)
 }
 
 /* Also on what the text says. */
-static void we_and_jansson_agree_on_damaged_texts(void **state)
+TEST_WITH(scoped, pawl_scope *scope, we_and_jansson_agree_on_damaged_texts)
 {
-    (void)state;
     static const char sample[] =
         " {\"a\\n\\u00e4\":[1,-2.5e+3,0.1,\"\xc3\xa4\\ud83d\\ude00\\u0000\",true ,false,null,{}],"
         "\t\"b\":{\"c\" : [ ],\"d\":-0,\"e\":1E5,\"\":\"\\\\/\\\"\"}}\r\n";
@@ -308,28 +299,27 @@ static char *nested(size_t depth)
     return text;
 }
 
-static void nesting_is_accepted_to_128_levels_and_no_further(void **state)
+TEST_WITH(scoped, pawl_scope *scope, nesting_is_accepted_to_128_levels_and_no_further)
 {
     char *good = nested(DEPTH_MAX), *bad = nested(DEPTH_MAX + 1);
     pawl_value *value = NULL, *deeper = NULL;
 
-    assert_int_equal(pawl_value_parse(*state, good, strlen(good), &value, NULL), PAWL_OK);
-    assert_refused(*state, bad, strlen(bad), "nested too deep (line 2, column 128)");
-    assert_int_equal(pawl_value_pack(*state, &deeper, "[V]", value), PAWL_INVALID_JSON);
-    assert_int_equal(pawl_value_pack(*state, &deeper, "{s:V}", "x", pawl_value_at(value, "1")), PAWL_OK);
+    assert_int_equal(pawl_value_parse(scope, good, strlen(good), &value, NULL), PAWL_OK);
+    assert_refused(scope, bad, strlen(bad), "nested too deep (line 2, column 128)");
+    assert_int_equal(pawl_value_pack(scope, &deeper, "[V]", value), PAWL_INVALID_JSON);
+    assert_int_equal(pawl_value_pack(scope, &deeper, "{s:V}", "x", pawl_value_at(value, "1")), PAWL_OK);
     free(good);
     free(bad);
 
     char *endless = malloc(1000000);
     assert_non_null(endless);
     memset(endless, '[', 1000000);
-    assert_refused(*state, endless, 1000000, "nested too deep");
+    assert_refused(scope, endless, 1000000, "nested too deep");
     free(endless);
 }
 
-static void a_check_says_what_is_wrong_with_what(void **state)
+TEST_WITH(scoped, pawl_scope *scope, a_check_says_what_is_wrong_with_what)
 {
-    (void)state;
     struct pawl_error error = { PAWL_OK, "" };
 
     assert_int_equal(pw_json_check(pw_text_of("{\"a\":[1,2]}"), 11, "params", &error), PAWL_OK);
@@ -346,27 +336,27 @@ static void a_check_says_what_is_wrong_with_what(void **state)
 
 /* ---- Stored text ---- */
 
-static void stored_text_is_given_back_as_it_is_read_or_not(void **state)
+TEST_WITH(scoped, pawl_scope *scope, stored_text_is_given_back_as_it_is_read_or_not)
 {
     const char *original = "{ \"b\": 1.50, \"a\": [] }";
-    pawl_value *value = stored(*state, original);
-    const char *before = text_of(*state, value);
+    pawl_value *value = stored(scope, original);
+    const char *before = text_of(scope, value);
 
     assert_int_equal(pawl_value_size(value, "a"), 0);
     assert_true(pawl_value_real(value, "b", 0) == 1.5);
 
     assert_string_equal(before, original);
-    assert_ptr_equal(text_of(*state, value), before); /* not even copied */
-    assert_string_equal(text_of(*state, pawl_value_at(value, "a")), "[]");
-    assert_null(stored(*state, NULL));
-    assert_int_equal(pw_scope_status(*state), PAWL_OK);
+    assert_ptr_equal(text_of(scope, value), before); /* not even copied */
+    assert_string_equal(text_of(scope, pawl_value_at(value, "a")), "[]");
+    assert_null(stored(scope, NULL));
+    assert_int_equal(pw_scope_status(scope), PAWL_OK);
 }
 
-static void text_in_another_scope_outlives_the_first(void **state)
+TEST_WITH(scoped, pawl_scope *scope, text_in_another_scope_outlives_the_first)
 {
     pawl_scope *first = pawl_scope_new();
-    const char *lazy = text_of(*state, stored(first, "[1]"));
-    const char *parsed = text_of(*state, parse(first, "[ 2 ]"));
+    const char *lazy = text_of(scope, stored(first, "[1]"));
+    const char *parsed = text_of(scope, parse(first, "[ 2 ]"));
 
     pawl_scope_free(first);
 
@@ -374,73 +364,73 @@ static void text_in_another_scope_outlives_the_first(void **state)
     assert_string_equal(parsed, "[2]");
 }
 
-static void text_that_cannot_be_read_marks_the_scope(void **state)
+TEST_WITH(scoped, pawl_scope *scope, text_that_cannot_be_read_marks_the_scope)
 {
-    pawl_value *damaged = stored(*state, "{\"a\":"), *packed = NULL;
+    pawl_value *damaged = stored(scope, "{\"a\":"), *packed = NULL;
 
     assert_int_equal(pawl_value_kind(damaged, NULL), PAWL_KIND_NONE);
-    assert_int_not_equal(pw_scope_status(*state), PAWL_OK);
-    assert_int_equal(pawl_value_pack(*state, &packed, "[V]", damaged), PAWL_NOMEM);
+    assert_int_not_equal(pw_scope_status(scope), PAWL_OK);
+    assert_int_equal(pawl_value_pack(scope, &packed, "[V]", damaged), PAWL_NOMEM);
 }
 
 /* ---- Packing ---- */
 
-static void every_letter_packs_its_kind(void **state)
+TEST_WITH(scoped, pawl_scope *scope, every_letter_packs_its_kind)
 {
-    pawl_value *value = NULL, *order = parse(*state, "{\"id\":7}");
+    pawl_value *value = NULL, *order = parse(scope, "{\"id\":7}");
 
-    assert_int_equal(pawl_value_pack(*state, &value, "{s:s, s:i, s:I, s:f, s:b, s:b, s:n, s:V, s:[i,i], s:{}, s:[]}",
+    assert_int_equal(pawl_value_pack(scope, &value, "{s:s, s:i, s:I, s:f, s:b, s:b, s:n, s:V, s:[i,i], s:{}, s:[]}",
                                      "s", "\xc3\xa4\"", "i", -5, "I", (long long)INT64_MAX, "f", 0.5, "t", 2, "f2", 0,
                                      "n", "V", order, "a", 1, 2, "o", "e"),
                      PAWL_OK);
 
-    assert_string_equal(text_of(*state, value),
+    assert_string_equal(text_of(scope, value),
                         "{\"s\":\"\xc3\xa4\\\"\",\"i\":-5,\"I\":9223372036854775807,\"f\":0.5,\"t\":true,\"f2\":false,"
                         "\"n\":null,\"V\":{\"id\":7},\"a\":[1,2],\"o\":{},\"e\":[]}");
 }
 
-static void separators_are_optional_and_a_letter_may_stand_alone(void **state)
+TEST_WITH(scoped, pawl_scope *scope, separators_are_optional_and_a_letter_may_stand_alone)
 {
     pawl_value *value = NULL;
 
-    assert_int_equal(pawl_value_pack(*state, &value, " { ss\tsi,\n} ", "a", "b", "c", 1), PAWL_OK);
-    assert_string_equal(text_of(*state, value), "{\"a\":\"b\",\"c\":1}");
-    assert_int_equal(pawl_value_pack(*state, &value, "i", 0), PAWL_OK);
-    assert_string_equal(text_of(*state, value), "0");
-    assert_int_equal(pawl_value_pack(*state, &value, "n"), PAWL_OK);
-    assert_string_equal(text_of(*state, value), "null");
-    assert_int_equal(pawl_value_pack(*state, &value, "s", ""), PAWL_OK);
-    assert_string_equal(text_of(*state, value), "\"\"");
-    assert_int_equal(pawl_value_pack(*state, &value, "f", 0.1), PAWL_OK);
-    assert_true(pawl_value_real(parse(*state, text_of(*state, value)), NULL, 0) == 0.1);
+    assert_int_equal(pawl_value_pack(scope, &value, " { ss\tsi,\n} ", "a", "b", "c", 1), PAWL_OK);
+    assert_string_equal(text_of(scope, value), "{\"a\":\"b\",\"c\":1}");
+    assert_int_equal(pawl_value_pack(scope, &value, "i", 0), PAWL_OK);
+    assert_string_equal(text_of(scope, value), "0");
+    assert_int_equal(pawl_value_pack(scope, &value, "n"), PAWL_OK);
+    assert_string_equal(text_of(scope, value), "null");
+    assert_int_equal(pawl_value_pack(scope, &value, "s", ""), PAWL_OK);
+    assert_string_equal(text_of(scope, value), "\"\"");
+    assert_int_equal(pawl_value_pack(scope, &value, "f", 0.1), PAWL_OK);
+    assert_true(pawl_value_real(parse(scope, text_of(scope, value)), NULL, 0) == 0.1);
 }
 
-static void a_value_that_is_null_is_left_out(void **state)
+TEST_WITH(scoped, pawl_scope *scope, a_value_that_is_null_is_left_out)
 {
     pawl_value *value = NULL;
 
-    assert_int_equal(pawl_value_pack(*state, &value, "{s:V, s:[i,V,i], s:V}", "a", NULL, "b", 1, NULL, 2, "c", NULL),
+    assert_int_equal(pawl_value_pack(scope, &value, "{s:V, s:[i,V,i], s:V}", "a", NULL, "b", 1, NULL, 2, "c", NULL),
                      PAWL_OK);
-    assert_string_equal(text_of(*state, value), "{\"b\":[1,2]}");
-    assert_int_equal(pawl_value_pack(*state, &value, " V ", NULL), PAWL_OK);
+    assert_string_equal(text_of(scope, value), "{\"b\":[1,2]}");
+    assert_int_equal(pawl_value_pack(scope, &value, " V ", NULL), PAWL_OK);
     assert_null(value);
 }
 
-static void a_value_alone_is_handed_on(void **state)
+TEST_WITH(scoped, pawl_scope *scope, a_value_alone_is_handed_on)
 {
     pawl_scope *first = pawl_scope_new();
     pawl_value *lazy = NULL, *parsed = NULL;
 
-    assert_int_equal(pawl_value_pack(*state, &lazy, "V", stored(first, "{ \"a\": 1 }")), PAWL_OK);
-    assert_int_equal(pawl_value_pack(*state, &parsed, "V", parse(first, "{ \"a\": 1 }")), PAWL_OK);
+    assert_int_equal(pawl_value_pack(scope, &lazy, "V", stored(first, "{ \"a\": 1 }")), PAWL_OK);
+    assert_int_equal(pawl_value_pack(scope, &parsed, "V", parse(first, "{ \"a\": 1 }")), PAWL_OK);
     pawl_scope_free(first);
 
-    assert_string_equal(text_of(*state, lazy), "{ \"a\": 1 }");
-    assert_string_equal(text_of(*state, parsed), "{\"a\":1}");
+    assert_string_equal(text_of(scope, lazy), "{ \"a\": 1 }");
+    assert_string_equal(text_of(scope, parsed), "{\"a\":1}");
     assert_int_equal(pawl_value_int(lazy, "a", 0), 1);
 }
 
-static void wrong_formats_and_arguments_are_refused(void **state)
+TEST_WITH(scoped, pawl_scope *scope, wrong_formats_and_arguments_are_refused)
 {
     pawl_value *value = NULL;
     static const char *const formats[] = { "",   " ",    "x",    "{",    "[",   "}",     "]",     "{s",    "{s}",
@@ -448,19 +438,19 @@ static void wrong_formats_and_arguments_are_refused(void **state)
                                            "S",  "[nx]", "{s:}", "[[n]", "n]",  "{ssn}", "{s:n}n" };
 
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        assert_int_equal(pawl_value_pack(*state, &value, formats[i], "a", "b", "c"), PAWL_INVALID);
-    assert_int_equal(pawl_value_pack(*state, &value, "s", NULL), PAWL_INVALID);
-    assert_int_equal(pawl_value_pack(*state, &value, "{s:n}", NULL), PAWL_INVALID);
-    assert_int_equal(pawl_value_pack(*state, &value, "[i,s]", 1, "\xff"), PAWL_INVALID);
-    assert_int_equal(pawl_value_pack(*state, &value, "{s:n}", "\xff"), PAWL_INVALID);
-    assert_int_equal(pawl_value_pack(*state, &value, "f", (double)NAN), PAWL_INVALID);
-    assert_int_equal(pawl_value_pack(*state, &value, "f", (double)INFINITY), PAWL_INVALID);
-    assert_int_equal(pawl_value_pack(*state, &value, NULL), PAWL_INVALID);
+        assert_int_equal(pawl_value_pack(scope, &value, formats[i], "a", "b", "c"), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(scope, &value, "s", NULL), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(scope, &value, "{s:n}", NULL), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(scope, &value, "[i,s]", 1, "\xff"), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(scope, &value, "{s:n}", "\xff"), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(scope, &value, "f", (double)NAN), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(scope, &value, "f", (double)INFINITY), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(scope, &value, NULL), PAWL_INVALID);
     assert_int_equal(pawl_value_pack(NULL, &value, "n"), PAWL_INVALID);
     assert_null(value);
 }
 
-static void packing_is_refused_past_128_levels(void **state)
+TEST_WITH(scoped, pawl_scope *scope, packing_is_refused_past_128_levels)
 {
     char format[2 * (DEPTH_MAX + 1) + 1];
     pawl_value *value = NULL, *deepest = NULL;
@@ -468,36 +458,36 @@ static void packing_is_refused_past_128_levels(void **state)
     memset(format, '[', DEPTH_MAX + 1);
     memset(format + DEPTH_MAX + 1, ']', DEPTH_MAX + 1);
     format[sizeof format - 1] = '\0';
-    assert_int_equal(pawl_value_pack(*state, &value, format), PAWL_INVALID);
+    assert_int_equal(pawl_value_pack(scope, &value, format), PAWL_INVALID);
     format[sizeof format - 2] = '\0';
-    assert_int_equal(pawl_value_pack(*state, &value, format + 1), PAWL_OK);
+    assert_int_equal(pawl_value_pack(scope, &value, format + 1), PAWL_OK);
 
-    value = parse(*state, "1");
+    value = parse(scope, "1");
     for (int depth = 0; depth < DEPTH_MAX; depth += 2)
-        assert_int_equal(pawl_value_pack(*state, &value, "[i,{s:V}]", depth, "in", value), PAWL_OK);
-    assert_int_equal(pawl_value_pack(*state, &deepest, "[V]", value), PAWL_INVALID_JSON);
+        assert_int_equal(pawl_value_pack(scope, &value, "[i,{s:V}]", depth, "in", value), PAWL_OK);
+    assert_int_equal(pawl_value_pack(scope, &deepest, "[V]", value), PAWL_INVALID_JSON);
 }
 
 /* The tree is shared by reference count: it stays valid when the scope it was made in is gone. */
-static void a_packed_value_outlives_the_scope_it_came_from(void **state)
+TEST_WITH(scoped, pawl_scope *scope, a_packed_value_outlives_the_scope_it_came_from)
 {
     pawl_scope *first = pawl_scope_new();
     const pawl_value *parsed = parse(first, "{\"lines\":[{\"price\":3}],\"name\":\"Ada\"}");
     const pawl_value *lazy = stored(first, "[true,\"x\"]");
     pawl_value *value = NULL;
 
-    assert_int_equal(pawl_value_pack(*state, &value, "[V,V,V]", parsed, pawl_value_at(parsed, "lines.0"), lazy),
+    assert_int_equal(pawl_value_pack(scope, &value, "[V,V,V]", parsed, pawl_value_at(parsed, "lines.0"), lazy),
                      PAWL_OK);
     const char *name = pawl_value_string(value, "0.name", "?");
     pawl_scope_free(first);
 
     assert_string_equal(name, "Ada");
     assert_int_equal(pawl_value_int(value, "1.price", 0), 3);
-    assert_string_equal(text_of(*state, value),
+    assert_string_equal(text_of(scope, value),
                         "[{\"lines\":[{\"price\":3}],\"name\":\"Ada\"},{\"price\":3},[true,\"x\"]]");
 }
 
-static void long_text_is_whole(void **state)
+TEST_WITH(scoped, pawl_scope *scope, long_text_is_whole)
 {
     pawl_value *value = NULL;
     char long_string[10000];
@@ -507,29 +497,29 @@ static void long_text_is_whole(void **state)
     /* Sizes around the buffer in which short texts are made. */
     for (size_t size = 2040; size <= 2052; size++) {
         const char *string = long_string + sizeof long_string - 1 - size;
-        assert_int_equal(pawl_value_pack(*state, &value, "s", string), PAWL_OK);
-        const char *text = text_of(*state, value);
+        assert_int_equal(pawl_value_pack(scope, &value, "s", string), PAWL_OK);
+        const char *text = text_of(scope, value);
         assert_int_equal(strlen(text), size + 2);
-        assert_string_equal(pawl_value_string(parse(*state, text), NULL, ""), string);
+        assert_string_equal(pawl_value_string(parse(scope, text), NULL, ""), string);
     }
-    assert_int_equal(pawl_value_pack(*state, &value, "[s]", long_string), PAWL_OK);
-    assert_int_equal(strlen(text_of(*state, value)), sizeof long_string - 1 + 4);
+    assert_int_equal(pawl_value_pack(scope, &value, "[s]", long_string), PAWL_OK);
+    assert_int_equal(strlen(text_of(scope, value)), sizeof long_string - 1 + 4);
 }
 
 /* ---- Scopes ---- */
 
-static void scopes_format_and_copy(void **state)
+TEST_WITH(scoped, pawl_scope *scope, scopes_format_and_copy)
 {
     struct pw_text copy;
 
-    const char *name = pawl_scope_format(*state, "line-%d-%s", 7, "x");
-    assert_true(pw_scope_text(*state, pw_text_of("abc"), &copy));
-    assert_non_null(pw_scope_take(*state, 100000));
+    const char *name = pawl_scope_format(scope, "line-%d-%s", 7, "x");
+    assert_true(pw_scope_text(scope, pw_text_of("abc"), &copy));
+    assert_non_null(pw_scope_take(scope, 100000));
 
     assert_string_equal(name, "line-7-x");
     assert_string_equal(copy.data, "abc");
-    assert_string_equal(pawl_scope_format(*state, "%s", ""), "");
-    assert_int_equal(strlen(pawl_scope_format(*state, "%5000d", 1)), 5000);
+    assert_string_equal(pawl_scope_format(scope, "%s", ""), "");
+    assert_int_equal(strlen(pawl_scope_format(scope, "%5000d", 1)), 5000);
     assert_null(pawl_scope_format(NULL, "%d", 1));
     pawl_scope_free(NULL);
 }
@@ -560,17 +550,17 @@ static void *read_everything(void *user)
     return NULL;
 }
 
-static void the_first_reads_of_a_value_may_come_from_many_threads_at_once(void **state)
+TEST_WITH(scoped, pawl_scope *scope, the_first_reads_of_a_value_may_come_from_many_threads_at_once)
 {
     for (int round = 0; round < 20; round++) {
         struct reader readers[THREAD_COUNT];
         pthread_t threads[THREAD_COUNT];
         pthread_barrier_t start;
-        pawl_value *lazy = stored(*state, "{\"a\":[1,2],\"b\":true}");
+        pawl_value *lazy = stored(scope, "{\"a\":[1,2],\"b\":true}");
         assert_int_equal(pthread_barrier_init(&start, NULL, THREAD_COUNT), 0);
 
         for (size_t i = 0; i < THREAD_COUNT; i++) {
-            readers[i] = (struct reader){ *state, lazy, &start, false };
+            readers[i] = (struct reader){ scope, lazy, &start, false };
             assert_int_equal(pthread_create(&threads[i], NULL, read_everything, &readers[i]), 0);
         }
         for (size_t i = 0; i < THREAD_COUNT; i++)
@@ -606,6 +596,8 @@ static int restore_memory(void **state)
     json_set_alloc_funcs(malloc, free);
     return close_scope(state);
 }
+
+static const struct test_setting short_of_memory = { open_scope, restore_memory, 0 };
 
 /* Runs `work` with ever more allocations granted, until it has what it needs. */
 static size_t starve(pawl_status (*work)(pawl_scope *scope))
@@ -660,9 +652,8 @@ static pawl_status work_text(pawl_scope *scope)
     return status == PAWL_OK ? pawl_value_text(scope, value, &text, &size) : status;
 }
 
-static void want_of_memory_is_an_answer_wherever_it_strikes(void **state)
+TEST_WITH(short_of_memory, pawl_scope *scope, want_of_memory_is_an_answer_wherever_it_strikes)
 {
-    (void)state;
     assert_true(starve(work_parse) > 5);
     assert_true(starve(work_read) > 5);
     assert_true(starve(work_pack) > 5);
@@ -670,14 +661,13 @@ static void want_of_memory_is_an_answer_wherever_it_strikes(void **state)
 }
 
 /* Jansson's own reader drops bytes of a token when the buffer for it cannot grow. */
-static void a_text_that_was_parsed_while_memory_was_short_is_whole(void **state)
+TEST_WITH(short_of_memory, pawl_scope *scope, a_text_that_was_parsed_while_memory_was_short_is_whole)
 {
     static const char *const texts[] = {
         "\"a string that needs a longer buffer than the first one\"",
         "{\"a key that needs a longer one\":[1,\"and \\\"escapes\\\", commas, \\u0041 too, in what is the longest of all\"]}",
         "[1,2,1234567890123456789,-0.12345678901234567890123456789012345678901234567890]",
     };
-    pawl_scope *scope = *state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         pawl_value *right, *parsed;
         int failures = 0;
@@ -699,11 +689,8 @@ static void a_text_that_was_parsed_while_memory_was_short_is_whole(void **state)
     }
 }
 
-#define WITH_SCOPE(test) cmocka_unit_test_setup_teardown(test, open_scope, close_scope)
-
-static void reals_are_written_as_short_as_they_can_be(void **state)
+TEST(reals_are_written_as_short_as_they_can_be)
 {
-    (void)state;
     static const char *const texts[] = { "19.99",  "0.1",           "-0.1", "1000.0", "0.30000000000000004",    "1e300",
                                          "1.5e-7", "123456789.125", "0.0",  "-0.0",   "2.2250738585072014e-308" };
     pawl_scope *scope = pawl_scope_new();
@@ -721,41 +708,4 @@ static void reals_are_written_as_short_as_they_can_be(void **state)
         assert_true(size <= strlen(texts[i]) + strlen("{\"n\":,\"0.10000000000000001\":\"\\\"1.10e1\\\\\"}"));
     }
     pawl_scope_free(scope);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_text_that_was_parsed_while_memory_was_short_is_whole, open_scope,
-                                        restore_memory),
-        WITH_SCOPE(the_five_kinds_of_nothing_are_kept_apart),
-        WITH_SCOPE(readers_answer_by_path),
-        WITH_SCOPE(what_is_not_there_or_of_another_kind_is_otherwise),
-        WITH_SCOPE(a_dot_inside_a_key_is_escaped),
-        WITH_SCOPE(whole_reals_are_integers_when_they_fit),
-        WITH_SCOPE(items_and_keys_come_in_the_order_of_the_text),
-        WITH_SCOPE(strings_may_hold_nul_bytes),
-        WITH_SCOPE(equality_ignores_the_order_of_members_and_nothing_else),
-        WITH_SCOPE(what_is_not_json_is_refused_with_line_and_column),
-        WITH_SCOPE(numbers_must_fit),
-        WITH_SCOPE(we_and_jansson_agree_on_damaged_texts),
-        WITH_SCOPE(nesting_is_accepted_to_128_levels_and_no_further),
-        WITH_SCOPE(a_check_says_what_is_wrong_with_what),
-        WITH_SCOPE(stored_text_is_given_back_as_it_is_read_or_not),
-        WITH_SCOPE(text_in_another_scope_outlives_the_first),
-        WITH_SCOPE(text_that_cannot_be_read_marks_the_scope),
-        WITH_SCOPE(every_letter_packs_its_kind),
-        WITH_SCOPE(separators_are_optional_and_a_letter_may_stand_alone),
-        WITH_SCOPE(a_value_that_is_null_is_left_out),
-        WITH_SCOPE(a_value_alone_is_handed_on),
-        WITH_SCOPE(wrong_formats_and_arguments_are_refused),
-        WITH_SCOPE(packing_is_refused_past_128_levels),
-        WITH_SCOPE(a_packed_value_outlives_the_scope_it_came_from),
-        WITH_SCOPE(long_text_is_whole),
-        WITH_SCOPE(scopes_format_and_copy),
-        WITH_SCOPE(the_first_reads_of_a_value_may_come_from_many_threads_at_once),
-        cmocka_unit_test(reals_are_written_as_short_as_they_can_be),
-        cmocka_unit_test_setup_teardown(want_of_memory_is_an_answer_wherever_it_strikes, open_scope, restore_memory),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

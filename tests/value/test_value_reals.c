@@ -1,17 +1,22 @@
 /* test_value_reals.c - which reals a text may hold: those that round to a finite double, as strtod() does. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
 #include <math.h>
-#include <string.h>
 
+#include "kit/test.h"
 #include "pawl/value.h"
+
+static int set_up(void **state)
+{
+    *state = pawl_scope_new();
+    return *state != NULL ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    pawl_scope_free(*state);
+    return 0;
+}
+
+static const struct test_setting scoped = { set_up, tear_down, 0 };
 
 static pawl_value *parse(pawl_scope *scope, const char *text)
 {
@@ -49,47 +54,27 @@ static void check_with_strtod(pawl_scope *scope, const char *text, unsigned *out
     ++*out_finite;
 }
 
-static void the_largest_reals_are_those_that_round_to_a_double(void **state)
+TEST_WITH(scoped, pawl_scope *scope, the_largest_reals_are_those_that_round_to_a_double)
 {
     char text[sizeof middle + 16];
     unsigned finite = 0, infinite = 0;
-    (void)parse(*state, "1.7976931348623158e308");
-    (void)parse(*state, "-1.7976931348623158e308");
-    assert_refused(*state, "1.79769313486231581e308");
+    (void)parse(scope, "1.7976931348623158e308");
+    (void)parse(scope, "-1.7976931348623158e308");
+    assert_refused(scope, "1.79769313486231581e308");
     for (size_t kept = 1; kept < sizeof middle; kept++) { /* its first digits, a little less and a little more */
         for (int change = -1; change <= 1; change++) {
             char last = (char)(middle[kept - 1] + change);
             if (last < (kept == 1 ? '1' : '0') || last > '9')
                 continue;
             snprintf(text, sizeof text, "%.*s%ce%zu", (int)kept - 1, middle, last, sizeof middle - 1 - kept);
-            check_with_strtod(*state, text, &finite, &infinite);
+            check_with_strtod(scope, text, &finite, &infinite);
             snprintf(text, sizeof text, "-0.00%.*s%ce311", (int)kept - 1, middle, last);
-            check_with_strtod(*state, text, &finite, &infinite);
+            check_with_strtod(scope, text, &finite, &infinite);
         }
     }
     assert_true(finite > 500 && infinite > 300);
     snprintf(text, sizeof text, "%s.0", middle);
-    check_with_strtod(*state, text, &finite, &infinite);
+    check_with_strtod(scope, text, &finite, &infinite);
     snprintf(text, sizeof text, "%.308s1.999", middle);
-    check_with_strtod(*state, text, &finite, &infinite);
-}
-
-static int set_up(void **state)
-{
-    *state = pawl_scope_new();
-    return *state != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    pawl_scope_free(*state);
-    return 0;
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_largest_reals_are_those_that_round_to_a_double, set_up, tear_down),
-    };
-    return cmocka_run_group_tests_name("reals", tests, NULL, NULL);
+    check_with_strtod(scope, text, &finite, &infinite);
 }

@@ -1,14 +1,5 @@
 /* test_value_walk.c - a JSON text walked by its parts, without reading it, and checked without building anything. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "kit/test.h"
 #include "pawl/value.h"
 
 /* "key=text|key=text|", or "text|text|" of an array. */
@@ -32,40 +23,35 @@ static void assert_parts(const char *text, const char *expected)
     assert_string_equal(walked(text, out, sizeof out), expected);
 }
 
-static void members_and_elements_come_as_they_were_written(void **state)
+TEST(members_and_elements_come_as_they_were_written)
 {
-    (void)state;
     assert_parts("{\"a\":1,\"b\":[1, 2],\"c\":{\"d\":null}}", "\"a\"=1|\"b\"=[1, 2]|\"c\"={\"d\":null}|");
     assert_parts(" { \"a\" : \"x\" , \"b\" : -1.5e3 } ", "\"a\"=\"x\"|\"b\"=-1.5e3|");
     assert_parts("[1,\"two\",[3],{\"four\":4},true,null]", "1|\"two\"|[3]|{\"four\":4}|true|null|");
     assert_parts("\n[\t1\r,\n2 ]", "1|2|");
 }
 
-static void what_stands_in_strings_is_not_taken_for_structure(void **state)
+TEST(what_stands_in_strings_is_not_taken_for_structure)
 {
-    (void)state;
     assert_parts("{\"a,}\\\"\":\"]},:\\\\\",\"b\":[\"}\",\"]\\\"[\"]}",
                  "\"a,}\\\"\"=\"]},:\\\\\"|\"b\"=[\"}\",\"]\\\"[\"]|");
     assert_parts("[\":\", \"a\" ,\"\\\\\"]", "\":\"|\"a\"|\"\\\\\"|");
 }
 
-static void the_same_key_twice_comes_twice(void **state)
+TEST(the_same_key_twice_comes_twice)
 {
-    (void)state;
     assert_parts("{\"a\":1,\"a\":2}", "\"a\"=1|\"a\"=2|");
 }
 
-static void empty_containers_and_scalars_have_no_parts(void **state)
+TEST(empty_containers_and_scalars_have_no_parts)
 {
-    (void)state;
     static const char *const texts[] = { "{}", "[]", " { } ", "[\n]", "1", "\"a\"", "null", "true", "" };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         assert_parts(texts[i], "");
 }
 
-static void a_walk_that_is_over_stays_over(void **state)
+TEST(a_walk_that_is_over_stays_over)
 {
-    (void)state;
     static const char text[] = "[1]";
     struct pawl_json_part part;
     size_t position = 0;
@@ -115,9 +101,8 @@ static void assert_walk_agrees(pawl_scope *scope, const char *text, size_t size)
     assert_true(count >= pawl_value_size(whole, NULL) || kind == PAWL_KIND_STRING);
 }
 
-static void damaged_texts_are_walked_like_parsed_ones_or_at_least_within_bounds(void **state)
+TEST(damaged_texts_are_walked_like_parsed_ones_or_at_least_within_bounds)
 {
-    (void)state;
     static const char sample[] =
         " {\"a\\n\\u00e4\":[1,-2.5e+3,\"\xc3\xa4\\ud83d\\ude00\",true ,{}],\t\"b\":{\"c\" : [ ],\"\":\"\\\\/\\\"\"}}\r\n";
     static const char spice[] = "{}[]:,\"\\0123456789eE+-. \n\tutfnr\x01\xc3\xa4";
@@ -147,9 +132,8 @@ static void damaged_texts_are_walked_like_parsed_ones_or_at_least_within_bounds(
     assert_in_range(accepted, 500, 59000);
 }
 
-static void a_check_takes_the_depth_it_is_told(void **state)
+TEST(a_check_takes_the_depth_it_is_told)
 {
-    (void)state;
     struct pawl_error error = { PAWL_OK, "" };
     char text[4000];
     memset(text, '[', 2000);
@@ -167,9 +151,8 @@ static void a_check_takes_the_depth_it_is_told(void **state)
     assert_string_equal(error.text, "a value is expected (line 2, column 2)");
 }
 
-static void memory_of_a_scope_is_fit_for_any_type_and_lives_as_long(void **state)
+TEST(memory_of_a_scope_is_fit_for_any_type_and_lives_as_long)
 {
-    (void)state;
     pawl_scope *scope = pawl_scope_new();
     long double *numbers = pawl_scope_take(scope, 100 * sizeof *numbers);
     assert_non_null(numbers);
@@ -181,19 +164,4 @@ static void memory_of_a_scope_is_fit_for_any_type_and_lives_as_long(void **state
     assert_null(pawl_scope_take(NULL, 1));
     assert_null(pawl_scope_take(scope, SIZE_MAX));
     pawl_scope_free(scope);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members_and_elements_come_as_they_were_written),
-        cmocka_unit_test(what_stands_in_strings_is_not_taken_for_structure),
-        cmocka_unit_test(the_same_key_twice_comes_twice),
-        cmocka_unit_test(empty_containers_and_scalars_have_no_parts),
-        cmocka_unit_test(a_walk_that_is_over_stays_over),
-        cmocka_unit_test(damaged_texts_are_walked_like_parsed_ones_or_at_least_within_bounds),
-        cmocka_unit_test(a_check_takes_the_depth_it_is_told),
-        cmocka_unit_test(memory_of_a_scope_is_fit_for_any_type_and_lives_as_long),
-    };
-    return cmocka_run_group_tests_name("parts of JSON texts", tests, NULL, NULL);
 }

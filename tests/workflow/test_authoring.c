@@ -2,9 +2,6 @@
  * name and a text, and never by a crash or an endless repetition. */
 #include "kit/contract_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/limits.h"
 
 /* ---- Calls without what they need ------------------------------------------------------------------------------------ */
@@ -16,9 +13,8 @@ static void trace_failure(pawl_run *run, pawl_status status)
                    pawl_run_failure(run).message);
 }
 
-static pawl_status call_without_names(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(call_without_names)
 {
-    (void)out_result;
     contract_trace(pawl_run_user(run), "\"%s\"\n", pawl_run_failure(run).name);
     trace_failure(run, pawl_do(run, NULL, NULL, contract_body_ok, params, NULL));
     trace_failure(run, pawl_sleep(run, NULL, "1 hour"));
@@ -28,9 +24,8 @@ static pawl_status call_without_names(pawl_run *run, const pawl_value *params, p
     return PAWL_OK;
 }
 
-static void A3_a_step_without_a_name_is_refused_whatever_its_kind(void **state)
+TEST_OF(contract, A3_a_step_without_a_name_is_refused_whatever_its_kind)
 {
-    struct contract *contract = *state;
     const char *refusal = "INVALID_STEP_NAME: INVALID_STEP_NAME: a step needs a name\n";
 
     contract_start(contract, call_without_names, NULL);
@@ -44,99 +39,75 @@ static void A3_a_step_without_a_name_is_refused_whatever_its_kind(void **state)
     assert_int_equal(contract_history(contract, 0).step_count, 0);
 }
 
-static pawl_status call_without_body(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(call_without_body)
 {
-    (void)params;
-    (void)out_result;
     return pawl_do(run, "step", NULL, NULL, NULL, NULL);
 }
 
-static void A3_a_step_without_a_body_fails_the_run(void **state)
+TEST_OF(contract, A3_a_step_without_a_body_fails_the_run)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, call_without_body, NULL);
 
     assert_errored(contract, "INVALID", "a step needs a body");
 }
 
-static pawl_status sleep_for_nothing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(sleep_for_nothing)
 {
-    (void)params;
-    (void)out_result;
     return pawl_sleep(run, "nap", NULL);
 }
 
-static void A10_a_sleep_without_a_duration_fails_the_run(void **state)
+TEST_OF(contract, A10_a_sleep_without_a_duration_fails_the_run)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, sleep_for_nothing, NULL);
 
     assert_errored(contract, "INVALID_DURATION", NULL);
     assert_says(contract_get(contract).error_message, "\"\" is not a duration");
 }
 
-static pawl_status wait_for_nothing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(wait_for_nothing)
 {
-    (void)params;
-    (void)out_result;
     return pawl_wait_for_event(run, "wait", NULL, NULL, NULL);
 }
 
-static void A9_a_wait_without_a_type_fails_the_run(void **state)
+TEST_OF(contract, A9_a_wait_without_a_type_fails_the_run)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, wait_for_nothing, NULL);
 
     assert_errored(contract, "INVALID_EVENT_TYPE", NULL);
 }
 
-static pawl_status fail_without_name(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(fail_without_name)
 {
-    (void)params;
-    (void)out_result;
     return pawl_run_fail(run, NULL, "number %d", 5);
 }
 
-static void A2_a_failure_without_a_name_is_FAILED(void **state)
+TEST_OF(contract, A2_a_failure_without_a_name_is_FAILED)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, fail_without_name, NULL);
 
     assert_errored(contract, "FAILED", "number 5");
 }
 
-static pawl_status suspend_for_nothing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(suspend_for_nothing)
 {
-    (void)run;
-    (void)params;
-    (void)out_result;
     return PAWL_SUSPENDED;
 }
 
 /* Otherwise nothing would ever wake it. */
-static void A2_a_run_that_says_suspended_although_nothing_did_has_failed(void **state)
+TEST_OF(contract, A2_a_run_that_says_suspended_although_nothing_did_has_failed)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, suspend_for_nothing, NULL);
 
     assert_errored(contract, "SUSPENDED_FOR_NOTHING", NULL);
 }
 
-static pawl_status return_what_cannot_be(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(return_what_cannot_be)
 {
-    (void)params;
     return pawl_return(run, out_result, "s", "\xff");
 }
 
-static void A16_a_result_that_is_no_utf_8_fails_the_run(void **state)
+TEST_OF(contract, A16_a_result_that_is_no_utf_8_fails_the_run)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, return_what_cannot_be, NULL);
 
     assert_errored(contract, "INVALID", NULL);
@@ -145,39 +116,29 @@ static void A16_a_result_that_is_no_utf_8_fails_the_run(void **state)
 
 /* ---- Branches ------------------------------------------------------------------------------------------------------------ */
 
-static pawl_status branch_ok(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_ok)
 {
-    (void)run;
-    (void)input;
-    (void)out_result;
     return PAWL_OK;
 }
 
 /* Without a durable call having failed. */
-static pawl_status branch_bare(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_bare)
 {
-    (void)run;
-    (void)input;
-    (void)out_result;
     return PAWL_CONFLICT;
 }
 
-static pawl_status fork_badly(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(fork_badly)
 {
     struct pawl_branch branches[] = { { .run = branch_ok }, { .run = NULL } };
     struct pawl_branch *many = NULL;
-    (void)params;
-    (void)out_result;
     trace_failure(run, pawl_all(run, "all", branches, 2, 0));
     trace_failure(run, pawl_first(run, "race", branches, 2, NULL));
     trace_failure(run, pawl_all(run, "all", many, 1, 0));
     return PAWL_OK;
 }
 
-static void A11_branches_without_a_function_are_refused_by_position(void **state)
+TEST_OF(contract, A11_branches_without_a_function_are_refused_by_position)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, fork_badly, NULL);
 
     assert_output(contract, NULL);
@@ -186,38 +147,30 @@ static void A11_branches_without_a_function_are_refused_by_position(void **state
                                  "FAILED: INVALID: branch 0 has no function\n");
 }
 
-static pawl_status fork_too_many(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(fork_too_many)
 {
     static struct pawl_branch branches[PW_BRANCHES_MAX + 1];
-    (void)params;
-    (void)out_result;
     for (size_t i = 0; i < PW_BRANCHES_MAX + 1; i++)
         branches[i] = (struct pawl_branch){ .run = branch_ok };
     return pawl_all(run, "all", branches, PW_BRANCHES_MAX + 1, 0);
 }
 
-static void A11_more_than_10000_branches_are_refused(void **state)
+TEST_OF(contract, A11_more_than_10000_branches_are_refused)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, fork_too_many, NULL);
 
     assert_errored(contract, "INVALID", NULL);
     assert_says(contract_get(contract).error_message, "10001");
 }
 
-static pawl_status fork_bare(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(fork_bare)
 {
     struct pawl_branch branches[] = { { .run = branch_ok }, { .run = branch_bare } };
-    (void)params;
-    (void)out_result;
     return pawl_all(run, "all", branches, 2, 0);
 }
 
-static void A11_a_branch_that_answers_a_bare_status_fails_with_its_name_and_text(void **state)
+TEST_OF(contract, A11_a_branch_that_answers_a_bare_status_fails_with_its_name_and_text)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, fork_bare, NULL);
 
     assert_errored(contract, pawl_status_name(PAWL_CONFLICT), pawl_status_text(PAWL_CONFLICT));
@@ -233,10 +186,9 @@ static pawl_status mutate_nothing(void *connection, const void *data, size_t siz
     return PAWL_OK;
 }
 
-static pawl_status register_badly(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(register_badly)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)out_result;
     const pawl_status answers[] = {
         pawl_step_sql(step, NULL, NULL),
         pawl_step_sql(step, "SELECT $1", "{s:i}", "one", 1),
@@ -254,16 +206,13 @@ static pawl_status register_badly(pawl_step *step, const pawl_value *input, pawl
     return PAWL_OK;
 }
 
-static pawl_status step_badly(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(step_badly)
 {
-    (void)out_result;
     return pawl_do(run, "step", NULL, register_badly, params, NULL);
 }
 
-static void A13_a_change_without_what_it_needs_is_refused_and_the_others_are_made(void **state)
+TEST_OF(contract, A13_a_change_without_what_it_needs_is_refused_and_the_others_are_made)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, step_badly, NULL);
 
     assert_output(contract, NULL);
@@ -271,18 +220,15 @@ static void A13_a_change_without_what_it_needs_is_refused_and_the_others_are_mad
 }
 
 /* Answers the status that its input names. */
-static pawl_status answer_status(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(answer_status)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     contract->bodies++;
     return (pawl_status)contract->number;
 }
 
-static pawl_status step_with_status(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(step_with_status)
 {
-    (void)out_result;
     return pawl_do(run, "step", NULL, answer_status, params, NULL);
 }
 
@@ -297,29 +243,28 @@ static void misuse_fails_once(struct contract *contract, pawl_status status)
     assert_int_equal(contract->bodies, 1);
 }
 
-static void A6_a_step_that_answers_INVALID_is_not_tried_again(void **state)
+TEST_OF(contract, A6_a_step_that_answers_INVALID_is_not_tried_again)
 {
-    misuse_fails_once(*state, PAWL_INVALID);
+    misuse_fails_once(contract, PAWL_INVALID);
 }
 
-static void A6_a_step_that_answers_INVALID_JSON_is_not_tried_again(void **state)
+TEST_OF(contract, A6_a_step_that_answers_INVALID_JSON_is_not_tried_again)
 {
-    misuse_fails_once(*state, PAWL_INVALID_JSON);
+    misuse_fails_once(contract, PAWL_INVALID_JSON);
 }
 
-static void A6_a_step_that_answers_INVALID_LOG_is_not_tried_again(void **state)
+TEST_OF(contract, A6_a_step_that_answers_INVALID_LOG_is_not_tried_again)
 {
-    misuse_fails_once(*state, PAWL_INVALID_LOG);
+    misuse_fails_once(contract, PAWL_INVALID_LOG);
 }
 
-static void A6_a_step_that_answers_PAYLOAD_TOO_LARGE_is_not_tried_again(void **state)
+TEST_OF(contract, A6_a_step_that_answers_PAYLOAD_TOO_LARGE_is_not_tried_again)
 {
-    misuse_fails_once(*state, PAWL_PAYLOAD_TOO_LARGE);
+    misuse_fails_once(contract, PAWL_PAYLOAD_TOO_LARGE);
 }
 
-static void A5_a_step_that_answers_another_bare_status_is_tried_again(void **state)
+TEST_OF(contract, A5_a_step_that_answers_another_bare_status_is_tried_again)
 {
-    struct contract *contract = *state;
     contract->number = PAWL_CONFLICT;
 
     contract_start(contract, step_with_status, NULL);
@@ -329,71 +274,37 @@ static void A5_a_step_that_answers_another_bare_status_is_tried_again(void **sta
     assert_text(contract_step(contract, "step").error_message, pawl_status_text(PAWL_CONFLICT));
 }
 
-static pawl_status fail_unnamed(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(fail_unnamed)
 {
-    (void)input;
-    (void)out_result;
     return pawl_fail_for_good(step, NULL, "no name");
 }
 
-static pawl_status step_unnamed(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(step_unnamed)
 {
-    (void)out_result;
     return pawl_do(run, "step", NULL, fail_unnamed, params, NULL);
 }
 
-static void A6_a_step_that_fails_without_a_name_is_FAILED(void **state)
+TEST_OF(contract, A6_a_step_that_fails_without_a_name_is_FAILED)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, step_unnamed, NULL);
 
     assert_errored(contract, "FAILED", "no name");
 }
 
-static pawl_status result_that_cannot_be(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(result_that_cannot_be)
 {
-    (void)input;
     return pawl_result(step, out_result, "{", 1);
 }
 
-static pawl_status step_without_result(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(step_without_result)
 {
-    (void)out_result;
     return pawl_do(run, "step", NULL, result_that_cannot_be, params, NULL);
 }
 
-static void A6_a_step_whose_result_has_no_format_fails_for_good(void **state)
+TEST_OF(contract, A6_a_step_whose_result_has_no_format_fails_for_good)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, step_without_result, NULL);
 
     assert_errored(contract, "INVALID", NULL);
     assert_int_equal(contract_step(contract, "step").attempts, 1);
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(A3_a_step_without_a_name_is_refused_whatever_its_kind),
-        CONTRACT_TEST(A3_a_step_without_a_body_fails_the_run),
-        CONTRACT_TEST(A10_a_sleep_without_a_duration_fails_the_run),
-        CONTRACT_TEST(A9_a_wait_without_a_type_fails_the_run),
-        CONTRACT_TEST(A2_a_failure_without_a_name_is_FAILED),
-        CONTRACT_TEST(A2_a_run_that_says_suspended_although_nothing_did_has_failed),
-        CONTRACT_TEST(A16_a_result_that_is_no_utf_8_fails_the_run),
-        CONTRACT_TEST(A11_branches_without_a_function_are_refused_by_position),
-        CONTRACT_TEST(A11_more_than_10000_branches_are_refused),
-        CONTRACT_TEST(A11_a_branch_that_answers_a_bare_status_fails_with_its_name_and_text),
-        CONTRACT_TEST(A13_a_change_without_what_it_needs_is_refused_and_the_others_are_made),
-        CONTRACT_TEST(A6_a_step_that_answers_INVALID_is_not_tried_again),
-        CONTRACT_TEST(A6_a_step_that_answers_INVALID_JSON_is_not_tried_again),
-        CONTRACT_TEST(A6_a_step_that_answers_INVALID_LOG_is_not_tried_again),
-        CONTRACT_TEST(A6_a_step_that_answers_PAYLOAD_TOO_LARGE_is_not_tried_again),
-        CONTRACT_TEST(A5_a_step_that_answers_another_bare_status_is_tried_again),
-        CONTRACT_TEST(A6_a_step_that_fails_without_a_name_is_FAILED),
-        CONTRACT_TEST(A6_a_step_whose_result_has_no_format_fails_for_good),
-    };
-    return contract_run_tests("authoring", tests, sizeof tests / sizeof tests[0]);
 }

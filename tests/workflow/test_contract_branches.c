@@ -1,16 +1,13 @@
 /* Contract A11: parallel branches, joined or raced. */
 #include "kit/contract_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* Branches get an object; `name` makes their steps' names. */
 static const char *name_of(const pawl_value *input)
 {
     return pawl_value_string(input, "name", "?");
 }
 
-static pawl_status branch_steps(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_steps)
 {
     const char *name = name_of(input);
     contract_trace(pawl_run_user(run), "%s ", name);
@@ -19,7 +16,7 @@ static pawl_status branch_steps(pawl_run *run, const pawl_value *input, pawl_val
                    out_result);
 }
 
-static pawl_status branch_sleeps(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_sleeps)
 {
     const char *name = name_of(input);
     contract_trace(pawl_run_user(run), "%s ", name);
@@ -28,7 +25,7 @@ static pawl_status branch_sleeps(pawl_run *run, const pawl_value *input, pawl_va
                    out_result);
 }
 
-static pawl_status branch_waits(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_waits)
 {
     const char *name = name_of(input);
     struct pawl_event event;
@@ -36,23 +33,19 @@ static pawl_status branch_waits(pawl_run *run, const pawl_value *input, pawl_val
     return pawl_return(run, out_result, "s", name);
 }
 
-static pawl_status branch_fails(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_fails)
 {
-    (void)out_result;
     return pawl_run_fail(run, "BranchBroke", "%s broke", name_of(input));
 }
 
-static pawl_status branch_nothing(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_nothing)
 {
-    (void)run;
-    (void)input;
-    (void)out_result;
     return PAWL_OK;
 }
 
 /* ---- Joining ------------------------------------------------------------------------------------------------------ */
 
-static pawl_status run_joins(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_joins)
 {
     struct pawl_branch branches[3] = { { 0 } };
     for (size_t i = 0; i < 3; i++)
@@ -63,10 +56,8 @@ static pawl_status run_joins(pawl_run *run, const pawl_value *params, pawl_value
 
 #define ABC "[{\"name\": \"a\"}, {\"name\": \"b\"}, {\"name\": \"c\"}]"
 
-static void A11_all_branches_are_joined_with_their_results_by_position(void **state)
+TEST_OF(contract, A11_all_branches_are_joined_with_their_results_by_position)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_joins, ABC);
 
     assert_output(contract, "[\"a\",\"b\",\"c\"]");
@@ -75,7 +66,7 @@ static void A11_all_branches_are_joined_with_their_results_by_position(void **st
     assert_text(contract_step(contract, "b-2").result_json, "\"b\"");
 }
 
-static pawl_status run_sleeping_branches(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_sleeping_branches)
 {
     const struct contract *contract = pawl_run_user(run);
     struct pawl_branch branches[8] = { { 0 } };
@@ -86,9 +77,8 @@ static pawl_status run_sleeping_branches(pawl_run *run, const pawl_value *params
     return pawl_return(run, out_result, "i", (int)count);
 }
 
-static void A11_branches_sleep_beside_each_other_and_each_goes_on_at_its_time(void **state)
+TEST_OF(contract, A11_branches_sleep_beside_each_other_and_each_goes_on_at_its_time)
 {
-    struct contract *contract = *state;
     contract_start(
         contract, run_sleeping_branches,
         "[{\"name\":\"a\",\"for\":\"3 h\"},{\"name\":\"b\",\"for\":\"1 h\"},{\"name\":\"c\",\"for\":\"2 h\"}]");
@@ -109,19 +99,16 @@ static void A11_branches_sleep_beside_each_other_and_each_goes_on_at_its_time(vo
     assert_int_equal(contract->bodies, 3);
 }
 
-static pawl_status run_mixed_branches(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_mixed_branches)
 {
     struct pawl_branch branches[] = { { .run = branch_sleeps, .input = pawl_value_item(params, 0) },
                                       { .run = branch_waits, .input = pawl_value_item(params, 1) },
                                       { .run = branch_steps, .input = pawl_value_item(params, 2) } };
-    (void)out_result;
     return pawl_all(run, "all", branches, 3, 0);
 }
 
-static void A11_a_suspended_branch_does_not_hold_up_the_others(void **state)
+TEST_OF(contract, A11_a_suspended_branch_does_not_hold_up_the_others)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_mixed_branches, ABC);
 
     assert_int_equal(contract_step(contract, "c-2").status, PAWL_STEP_COMPLETED);
@@ -137,14 +124,13 @@ static void A11_a_suspended_branch_does_not_hold_up_the_others(void **state)
     assert_int_equal(contract->bodies, 3);
 }
 
-static pawl_status run_broken_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_broken_branch)
 {
     struct contract *contract = pawl_run_user(run);
     struct pawl_branch branches[] = { { .run = branch_steps, .input = pawl_value_item(params, 0) },
                                       { .run = branch_fails, .input = pawl_value_item(params, 1) },
                                       { .run = branch_sleeps, .input = pawl_value_item(params, 2) } };
     pawl_status status = pawl_all(run, "all", branches, 3, 0);
-    (void)out_result;
     if (status == PAWL_SUSPENDED)
         return status;
     contract->trace[0] = '\0';
@@ -155,9 +141,8 @@ static pawl_status run_broken_branch(pawl_run *run, const pawl_value *params, pa
     return contract->number == 0 ? PAWL_OK : status;
 }
 
-static void A11_a_branch_that_fails_leaves_its_siblings_steps_and_lets_them_finish(void **state)
+TEST_OF(contract, A11_a_branch_that_fails_leaves_its_siblings_steps_and_lets_them_finish)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_broken_branch, ABC);
     struct pawl_instance before = contract_get(contract);
 
@@ -172,9 +157,8 @@ static void A11_a_branch_that_fails_leaves_its_siblings_steps_and_lets_them_fini
     assert_output(contract, NULL);
 }
 
-static void A11_an_unhandled_failure_of_a_branch_is_the_runs(void **state)
+TEST_OF(contract, A11_an_unhandled_failure_of_a_branch_is_the_runs)
 {
-    struct contract *contract = *state;
     contract->number = 1;
     contract_start(contract, run_broken_branch, ABC);
 
@@ -185,24 +169,22 @@ static void A11_an_unhandled_failure_of_a_branch_is_the_runs(void **state)
     assert_int_equal(contract_step(contract, "a-2").status, PAWL_STEP_COMPLETED);
 }
 
-static pawl_status branch_fails_later(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_fails_later)
 {
     PAWL_TRY(pawl_sleep(run, pawl_run_format(run, "%s-sleep", name_of(input)), "1 h"));
     return branch_fails(run, input, out_result);
 }
 
-static pawl_status run_two_broken(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_two_broken)
 {
     struct pawl_branch branches[] = { { .run = branch_nothing },
                                       { .run = branch_fails_later, .input = pawl_value_item(params, 1) },
                                       { .run = branch_fails, .input = pawl_value_item(params, 2) } };
-    (void)out_result;
     return pawl_all(run, "all", branches, 3, 0);
 }
 
-static void A11_of_several_failures_the_first_by_position_is_answered(void **state)
+TEST_OF(contract, A11_of_several_failures_the_first_by_position_is_answered)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_two_broken, ABC);
 
     contract_advance(contract, "1 h");
@@ -216,9 +198,8 @@ static void A11_of_several_failures_the_first_by_position_is_answered(void **sta
     "[{\"name\":\"a\",\"for\":\"2 h\"},{\"name\":\"b\",\"for\":\"1 h\"},{\"name\":\"c\",\"for\":\"1 h\"},"             \
     "{\"name\":\"d\",\"for\":\"1 h\"},{\"name\":\"e\",\"for\":\"1 h\"}]"
 
-static void A11_a_limit_bounds_how_many_branches_are_begun_and_unfinished(void **state)
+TEST_OF(contract, A11_a_limit_bounds_how_many_branches_are_begun_and_unfinished)
 {
-    struct contract *contract = *state;
     contract->number = 2;
 
     contract_start(contract, run_sleeping_branches, FIVE_SLEEPERS);
@@ -236,9 +217,8 @@ static void A11_a_limit_bounds_how_many_branches_are_begun_and_unfinished(void *
     assert_int_equal(contract->bodies, 5);
 }
 
-static void A11_a_limit_of_one_runs_branch_after_branch(void **state)
+TEST_OF(contract, A11_a_limit_of_one_runs_branch_after_branch)
 {
-    struct contract *contract = *state;
     contract->number = 1;
     contract_start(contract, run_sleeping_branches, FIVE_SLEEPERS);
 
@@ -255,7 +235,7 @@ static void A11_a_limit_of_one_runs_branch_after_branch(void **state)
     assert_int_equal(contract_step(contract, "e-after").created_at_ms, CONTRACT_START_MS + 6 * HOUR_MS);
 }
 
-static pawl_status branch_nests(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_nests)
 {
     struct pawl_branch branches[] = { { .run = branch_sleeps, .input = pawl_value_item(input, 0) },
                                       { .run = branch_steps, .input = pawl_value_item(input, 1) } };
@@ -264,7 +244,7 @@ static pawl_status branch_nests(pawl_run *run, const pawl_value *input, pawl_val
     return pawl_return(run, out_result, "[V,V]", branches[0].result, branches[1].result);
 }
 
-static pawl_status run_nested(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_nested)
 {
     struct pawl_branch branches[] = { { .run = branch_nests, .input = pawl_value_item(params, 0) },
                                       { .run = branch_nests, .input = pawl_value_item(params, 1) } };
@@ -272,9 +252,8 @@ static pawl_status run_nested(pawl_run *run, const pawl_value *params, pawl_valu
     return pawl_return(run, out_result, "[V,V]", branches[0].result, branches[1].result);
 }
 
-static void A11_branches_nest_at_will(void **state)
+TEST_OF(contract, A11_branches_nest_at_will)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_nested,
                    "[[{\"name\":\"a\"},{\"name\":\"b\"},{\"name\":\"c\"}],"
                    "[{\"name\":\"d\",\"for\":\"2 h\"},{\"name\":\"e\"},{\"name\":\"f\"}]]");
@@ -291,24 +270,21 @@ static void A11_branches_nest_at_will(void **state)
     assert_int_equal(contract->bodies, 10);
 }
 
-static pawl_status branch_retries(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_retries)
 {
     static const struct pawl_step_options options = { .retries = 1, .delay = "30 min" };
-    (void)input;
     return pawl_do(run, "flaky", &options, contract_body_fails, NULL, out_result);
 }
 
-static pawl_status run_retry_beside_sleep(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_retry_beside_sleep)
 {
     struct pawl_branch branches[] = { { .run = branch_sleeps, .input = pawl_value_item(params, 0) },
                                       { .run = branch_retries } };
-    (void)out_result;
     return pawl_all(run, "all", branches, 2, 0);
 }
 
-static void A11_a_retry_in_a_branch_wakes_the_run_before_its_siblings_sleep_is_over(void **state)
+TEST_OF(contract, A11_a_retry_in_a_branch_wakes_the_run_before_its_siblings_sleep_is_over)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_retry_beside_sleep, ABC);
     assert_int_equal(contract_next_wake(contract), CONTRACT_START_MS + 30 * MINUTE_MS);
 
@@ -322,7 +298,7 @@ static void A11_a_retry_in_a_branch_wakes_the_run_before_its_siblings_sleep_is_o
     assert_int_equal(contract_step(contract, "a-after").status, PAWL_STEP_COMPLETED);
 }
 
-static pawl_status branch_forgets(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_forgets)
 {
     (void)pawl_value_size(input, NULL);
     if (pawl_sleep(run, "forgotten", "1 h") != PAWL_OK)
@@ -330,17 +306,15 @@ static pawl_status branch_forgets(pawl_run *run, const pawl_value *input, pawl_v
     return pawl_return(run, out_result, "s", "in time");
 }
 
-static pawl_status run_forgetful_branch(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_forgetful_branch)
 {
     struct pawl_branch branches[] = { { .run = branch_forgets }, { .run = branch_nothing } };
-    (void)params;
     PAWL_TRY(pawl_all(run, "all", branches, 2, 0));
     return pawl_return(run, out_result, "V", branches[0].result);
 }
 
-static void A11_a_branch_that_forgets_to_return_is_suspended_all_the_same(void **state)
+TEST_OF(contract, A11_a_branch_that_forgets_to_return_is_suspended_all_the_same)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_forgetful_branch, NULL);
     assert_instance(contract, PAWL_WAITING);
 
@@ -349,31 +323,26 @@ static void A11_a_branch_that_forgets_to_return_is_suspended_all_the_same(void *
     assert_output(contract, "\"in time\"");
 }
 
-static pawl_status run_no_branches(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_no_branches)
 {
     size_t winner;
-    (void)params;
-    (void)out_result;
     contract_trace(pawl_run_user(run), "%s ", pawl_status_name(pawl_all(run, "all", NULL, 0, 0)));
     contract_trace(pawl_run_user(run), "%s", pawl_status_name(pawl_first(run, "first", NULL, 0, &winner)));
     return PAWL_OK;
 }
 
-static void A11_all_of_no_branches_is_done_and_the_first_of_none_is_refused(void **state)
+TEST_OF(contract, A11_all_of_no_branches_is_done_and_the_first_of_none_is_refused)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_no_branches, NULL);
 
     assert_text(contract->trace, "OK INVALID");
     assert_output(contract, NULL);
 }
 
-static pawl_status run_hundred(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_hundred)
 {
     struct pawl_branch branches[100] = { { 0 } };
     pawl_value *inputs[100];
-    (void)params;
     for (int i = 0; i < 100; i++) {
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &inputs[i], "{s:s}", "name", pawl_run_format(run, "n%d", i)));
         branches[i] = (struct pawl_branch){ .run = i % 2 == 0 ? branch_sleeps : branch_steps, .input = inputs[i] };
@@ -382,9 +351,8 @@ static pawl_status run_hundred(pawl_run *run, const pawl_value *params, pawl_val
     return pawl_return(run, out_result, "[V,V]", branches[98].result, branches[99].result);
 }
 
-static void A11_a_hundred_branches_run_each_body_once(void **state)
+TEST_OF(contract, A11_a_hundred_branches_run_each_body_once)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_hundred, NULL);
 
     contract_advance(contract, "1 h");
@@ -397,7 +365,7 @@ static void A11_a_hundred_branches_run_each_body_once(void **state)
 /* ---- The first ---------------------------------------------------------------------------------------------------------- */
 
 /* Races params[0] and params[1]; the loser comes first in the array when `number` is 1.  Then sleeps and waits. */
-static pawl_status run_race(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_race)
 {
     struct contract *contract = pawl_run_user(run);
     struct pawl_branch branches[2] = { { .run = branch_sleeps, .input = pawl_value_item(params, 0) },
@@ -427,10 +395,8 @@ static void win_by_sleep(struct contract *contract, int64_t loser_first)
     contract_advance(contract, "1 min");
 }
 
-static void A11_the_first_branch_wins_and_is_recorded_under_the_name(void **state)
+TEST_OF(contract, A11_the_first_branch_wins_and_is_recorded_under_the_name)
 {
-    struct contract *contract = *state;
-
     win_by_sleep(contract, 1);
 
     assert_says(contract->trace, "1 OK [STEP_ABANDONED OK]; ");
@@ -441,9 +407,8 @@ static void A11_the_first_branch_wins_and_is_recorded_under_the_name(void **stat
     assert_int_equal(race.created_at_ms, CONTRACT_START_MS + MINUTE_MS);
 }
 
-static void A11_replay_takes_the_same_winner_though_the_loser_is_ready_by_then(void **state)
+TEST_OF(contract, A11_replay_takes_the_same_winner_though_the_loser_is_ready_by_then)
 {
-    struct contract *contract = *state;
     win_by_sleep(contract, 1);
     contract->trace[0] = '\0';
 
@@ -457,10 +422,8 @@ static void A11_replay_takes_the_same_winner_though_the_loser_is_ready_by_then(v
     assert_int_equal(contract_history(contract, 0).events[0].delivered_at_ms, 0);
 }
 
-static void A11_the_waits_of_a_loser_that_was_reached_first_are_abandoned(void **state)
+TEST_OF(contract, A11_the_waits_of_a_loser_that_was_reached_first_are_abandoned)
 {
-    struct contract *contract = *state;
-
     win_by_sleep(contract, 1);
 
     struct pawl_step_record loser = contract_step(contract, "w-wait");
@@ -470,10 +433,8 @@ static void A11_the_waits_of_a_loser_that_was_reached_first_are_abandoned(void *
     assert_text(loser.error_message, pawl_status_text(PAWL_STEP_ABANDONED));
 }
 
-static void A11_the_waits_of_a_loser_that_comes_after_the_winner_are_abandoned_too(void **state)
+TEST_OF(contract, A11_the_waits_of_a_loser_that_comes_after_the_winner_are_abandoned_too)
 {
-    struct contract *contract = *state;
-
     win_by_sleep(contract, 0);
 
     struct pawl_step_record loser = contract_step(contract, "w-wait");
@@ -482,9 +443,8 @@ static void A11_the_waits_of_a_loser_that_comes_after_the_winner_are_abandoned_t
     assert_text(loser.error_name, "STEP_ABANDONED");
 }
 
-static void A11_an_event_for_an_abandoned_wait_wakes_nobody(void **state)
+TEST_OF(contract, A11_an_event_for_an_abandoned_wait_wakes_nobody)
 {
-    struct contract *contract = *state;
     win_by_sleep(contract, 0);
 
     contract_send(contract, "go", "1");
@@ -493,9 +453,8 @@ static void A11_an_event_for_an_abandoned_wait_wakes_nobody(void **state)
     assert_text(contract_get(contract).current_step->name, "later");
 }
 
-static void A11_an_event_can_win_over_a_sleep(void **state)
+TEST_OF(contract, A11_an_event_can_win_over_a_sleep)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_race, "[{\"name\":\"s\"},{\"name\":\"w\"}]");
 
     contract_send(contract, "go", "1");
@@ -511,18 +470,15 @@ static void A11_an_event_can_win_over_a_sleep(void **state)
     assert_int_equal(contract->bodies, 0);
 }
 
-static pawl_status run_race_of_failures(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_race_of_failures)
 {
     struct pawl_branch branches[] = { { .run = branch_sleeps, .input = pawl_value_item(params, 0) },
                                       { .run = branch_fails, .input = pawl_value_item(params, 1) } };
-    (void)out_result;
     return pawl_first(run, "race", branches, 2, NULL);
 }
 
-static void A11_a_branch_that_fails_first_is_the_first(void **state)
+TEST_OF(contract, A11_a_branch_that_fails_first_is_the_first)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_race_of_failures, ABC);
 
     assert_errored(contract, "BranchBroke", "b broke");
@@ -530,24 +486,21 @@ static void A11_a_branch_that_fails_first_is_the_first(void **state)
     assert_text(contract_step(contract, "a-sleep").error_name, "STEP_ABANDONED");
 }
 
-static pawl_status branch_steps_then_sleeps(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_steps_then_sleeps)
 {
     PAWL_TRY(branch_steps(run, input, NULL));
     return branch_sleeps(run, input, out_result);
 }
 
-static pawl_status run_race_with_steps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_race_with_steps)
 {
     struct pawl_branch branches[] = { { .run = branch_steps_then_sleeps, .input = pawl_value_item(params, 0) },
                                       { .run = branch_steps, .input = pawl_value_item(params, 1) } };
-    (void)out_result;
     return pawl_first(run, "race", branches, 2, NULL);
 }
 
-static void A11_the_completed_steps_of_a_loser_stay(void **state)
+TEST_OF(contract, A11_the_completed_steps_of_a_loser_stay)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_race_with_steps, ABC);
 
     assert_output(contract, NULL);
@@ -556,7 +509,7 @@ static void A11_the_completed_steps_of_a_loser_stay(void **state)
     assert_text(contract_step(contract, "race").result_json, "1");
 }
 
-static pawl_status run_race_with_retry(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_race_with_retry)
 {
     struct pawl_branch branches[] = { { .run = branch_retries },
                                       { .run = branch_sleeps, .input = pawl_value_item(params, 0) } };
@@ -565,9 +518,8 @@ static pawl_status run_race_with_retry(pawl_run *run, const pawl_value *params, 
     return pawl_return(run, out_result, "V", branches[1].result);
 }
 
-static void A11_a_loser_that_waits_for_a_retry_is_not_tried_again(void **state)
+TEST_OF(contract, A11_a_loser_that_waits_for_a_retry_is_not_tried_again)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_race_with_retry, "[{\"name\":\"s\",\"for\":\"1 min\"}]");
 
     contract_advance(contract, "1 h");
@@ -581,7 +533,7 @@ static void A11_a_loser_that_waits_for_a_retry_is_not_tried_again(void **state)
     assert_int_equal(contract_next_wake(contract), CONTRACT_START_MS + MINUTE_MS + DAY_MS);
 }
 
-static pawl_status branch_races(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_races)
 {
     struct pawl_branch branches[] = { { .run = branch_waits, .input = pawl_value_item(input, 0) },
                                       { .run = branch_sleeps, .input = pawl_value_item(input, 1) } };
@@ -591,7 +543,7 @@ static pawl_status branch_races(pawl_run *run, const pawl_value *input, pawl_val
     return pawl_return(run, out_result, "V", branches[winner].result);
 }
 
-static pawl_status run_races_in_branches(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_races_in_branches)
 {
     struct pawl_branch branches[] = { { .run = branch_races, .input = pawl_value_item(params, 0) },
                                       { .run = branch_races, .input = pawl_value_item(params, 1) } };
@@ -599,9 +551,8 @@ static pawl_status run_races_in_branches(pawl_run *run, const pawl_value *params
     return pawl_return(run, out_result, "[V,V]", branches[0].result, branches[1].result);
 }
 
-static void A11_races_can_be_run_inside_branches(void **state)
+TEST_OF(contract, A11_races_can_be_run_inside_branches)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_races_in_branches,
                    "[[{\"name\":\"a\"},{\"name\":\"b\"}],[{\"name\":\"c\"},{\"name\":\"d\",\"for\":\"2 h\"}]]");
 
@@ -618,7 +569,7 @@ static void A11_races_can_be_run_inside_branches(void **state)
 
 /* ---- Logs in branches ---------------------------------------------------------------------------------------------------- */
 
-static pawl_status branch_logs(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_logs)
 {
     const char *name = name_of(input);
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "%s begins", name));
@@ -626,17 +577,15 @@ static pawl_status branch_logs(pawl_run *run, const pawl_value *input, pawl_valu
     return pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "%s ends", name);
 }
 
-static pawl_status run_logging_branches(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_logging_branches)
 {
     struct pawl_branch branches[] = { { .run = branch_logs, .input = pawl_value_item(params, 0) },
                                       { .run = branch_logs, .input = pawl_value_item(params, 1) } };
-    (void)out_result;
     return pawl_all(run, "all", branches, 2, 0);
 }
 
-static void A11_logs_of_branches_are_durable_and_know_their_replays(void **state)
+TEST_OF(contract, A11_logs_of_branches_are_durable_and_know_their_replays)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_logging_branches, ABC);
 
     contract_advance(contract, "1 h");
@@ -654,17 +603,15 @@ static void A11_logs_of_branches_are_durable_and_know_their_replays(void **state
 
 /* ---- Events ----------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status send_both(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(send_both)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     contract_send(contract, "one", "1");
     contract_send(contract, "two", "2");
     return PAWL_OK;
 }
 
-static pawl_status branch_waits_for_its_own(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_waits_for_its_own)
 {
     struct pawl_event event;
     const char *type = pawl_value_string(input, NULL, "");
@@ -674,10 +621,9 @@ static pawl_status branch_waits_for_its_own(pawl_run *run, const pawl_value *inp
     return pawl_return(run, out_result, "V", event.payload);
 }
 
-static pawl_status run_waiting_branches(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_waiting_branches)
 {
     struct pawl_branch branches[2];
-    (void)params;
     for (size_t i = 0; i < 2; i++) {
         pawl_value *input;
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "s", i == 0 ? "one" : "two"));
@@ -687,41 +633,8 @@ static pawl_status run_waiting_branches(pawl_run *run, const pawl_value *params,
     return pawl_return(run, out_result, "[V, V]", branches[0].result, branches[1].result);
 }
 
-static void A11_a_branch_that_waits_hears_of_an_event_that_another_branch_was_the_first_to_see(void **state)
+TEST_OF(contract, A11_a_branch_that_waits_hears_of_an_event_that_another_branch_was_the_first_to_see)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waiting_branches, NULL);
     assert_output(contract, "[1,2]");
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(A11_all_branches_are_joined_with_their_results_by_position),
-        CONTRACT_TEST(A11_branches_sleep_beside_each_other_and_each_goes_on_at_its_time),
-        CONTRACT_TEST(A11_a_suspended_branch_does_not_hold_up_the_others),
-        CONTRACT_TEST(A11_a_branch_that_fails_leaves_its_siblings_steps_and_lets_them_finish),
-        CONTRACT_TEST(A11_an_unhandled_failure_of_a_branch_is_the_runs),
-        CONTRACT_TEST(A11_of_several_failures_the_first_by_position_is_answered),
-        CONTRACT_TEST(A11_a_limit_bounds_how_many_branches_are_begun_and_unfinished),
-        CONTRACT_TEST(A11_a_limit_of_one_runs_branch_after_branch),
-        CONTRACT_TEST(A11_branches_nest_at_will),
-        CONTRACT_TEST(A11_a_retry_in_a_branch_wakes_the_run_before_its_siblings_sleep_is_over),
-        CONTRACT_TEST(A11_a_branch_that_forgets_to_return_is_suspended_all_the_same),
-        CONTRACT_TEST(A11_all_of_no_branches_is_done_and_the_first_of_none_is_refused),
-        CONTRACT_TEST(A11_a_hundred_branches_run_each_body_once),
-        CONTRACT_TEST(A11_the_first_branch_wins_and_is_recorded_under_the_name),
-        CONTRACT_TEST(A11_replay_takes_the_same_winner_though_the_loser_is_ready_by_then),
-        CONTRACT_TEST(A11_the_waits_of_a_loser_that_was_reached_first_are_abandoned),
-        CONTRACT_TEST(A11_the_waits_of_a_loser_that_comes_after_the_winner_are_abandoned_too),
-        CONTRACT_TEST(A11_an_event_for_an_abandoned_wait_wakes_nobody),
-        CONTRACT_TEST(A11_an_event_can_win_over_a_sleep),
-        CONTRACT_TEST(A11_a_branch_that_fails_first_is_the_first),
-        CONTRACT_TEST(A11_the_completed_steps_of_a_loser_stay),
-        CONTRACT_TEST(A11_a_loser_that_waits_for_a_retry_is_not_tried_again),
-        CONTRACT_TEST(A11_races_can_be_run_inside_branches),
-        CONTRACT_TEST(A11_logs_of_branches_are_durable_and_know_their_replays),
-        CONTRACT_TEST(A11_a_branch_that_waits_hears_of_an_event_that_another_branch_was_the_first_to_see),
-    };
-    return contract_run_tests("contract A11", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,12 +1,10 @@
 /* Contract G1 and G2: calls that workers carry out, and bare calls. */
-#include <string.h>
-
 #include "kit/contract_world.h"
 #include "kit/sweeping.h"
 
 /* ---- A job ------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status run_call(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_call)
 {
     const struct contract *contract = pawl_run_user(run);
     PAWL_TRY(pawl_call(run, "ask", "work", contract->options, params, out_result));
@@ -14,9 +12,8 @@ static pawl_status run_call(pawl_run *run, const pawl_value *params, pawl_value 
     return pawl_call(run, "ask", "work", contract->options, params, out_result); /* from history */
 }
 
-static void G1_a_call_is_a_job_that_runs_once_and_its_result_is_kept(void **state)
+TEST_OF(contract, G1_a_call_is_a_job_that_runs_once_and_its_result_is_kept)
 {
-    struct contract *contract = *state;
     contract_register_function(contract, "work", contract_body_ok);
     contract_start(contract, run_call, "{\"n\":1}");
     struct pawl_step_record step = contract_step(contract, "ask");
@@ -29,9 +26,8 @@ static void G1_a_call_is_a_job_that_runs_once_and_its_result_is_kept(void **stat
     assert_int_equal(contract->bodies, 1);
 }
 
-static void G1_nothing_null_zero_false_and_the_empty_text_arrive_and_come_back_as_they_are(void **state)
+TEST_OF(contract, G1_nothing_null_zero_false_and_the_empty_text_arrive_and_come_back_as_they_are)
 {
-    struct contract *contract = *state;
     for (size_t i = 0; i < CONTRACT_DISTINCT_COUNT; i++) {
         contract_begin_again(contract);
         contract_register_function(contract, "work", contract_body_ok);
@@ -43,10 +39,9 @@ static void G1_nothing_null_zero_false_and_the_empty_text_arrive_and_come_back_a
 }
 
 /* What a function may ask, and what it may not do. */
-static pawl_status look_around(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(look_around)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
     contract_trace(contract, "%s attempt %d, ", pawl_step_name(step), (int)pawl_step_attempt(step));
     contract_trace(contract, "%s, ", pawl_run_workflow(pawl_step_run(step)));
     contract_trace(contract, "deadline in %d s, ",
@@ -63,12 +58,11 @@ static pawl_status look_around(pawl_step *step, const pawl_value *input, pawl_va
     return pawl_result(step, out_result, "s", "done");
 }
 
-static void G1_retries_and_timeout_are_the_steps_and_the_function_knows_its_attempt(void **state)
+TEST_OF(contract, G1_retries_and_timeout_are_the_steps_and_the_function_knows_its_attempt)
 {
     static const struct pawl_step_options options = {
         .retries = 2, .delay = "1 minute", .backoff = PAWL_BACKOFF_CONSTANT, .timeout = "90 s"
     };
-    struct contract *contract = *state;
     contract->options = &options;
     contract_register_function(contract, "work", look_around);
     contract_start(contract, run_call, NULL);
@@ -88,16 +82,14 @@ static void G1_retries_and_timeout_are_the_steps_and_the_function_knows_its_atte
     assert_text(step.waits_for->function, "work");
 }
 
-static pawl_status fail_for_good(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(fail_for_good)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     contract->bodies++;
     return pawl_fail_for_good(step, "Refused", "order %d", 7);
 }
 
-static pawl_status run_call_and_handle(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_call_and_handle)
 {
     const struct contract *contract = pawl_run_user(run);
     pawl_status status = pawl_call(run, "ask", "work", contract->options, params, NULL);
@@ -107,9 +99,8 @@ static pawl_status run_call_and_handle(pawl_run *run, const pawl_value *params, 
     return pawl_return(run, out_result, "[s, s]", failure.name, failure.message);
 }
 
-static void G1_a_call_that_failed_for_good_says_with_what(void **state)
+TEST_OF(contract, G1_a_call_that_failed_for_good_says_with_what)
 {
-    struct contract *contract = *state;
     contract_register_function(contract, "work", fail_for_good);
     contract_start(contract, run_call_and_handle, NULL);
     assert_output(contract, "[\"Refused\",\"order 7\"]");
@@ -117,10 +108,9 @@ static void G1_a_call_that_failed_for_good_says_with_what(void **state)
     assert_int_equal(contract_step(contract, "ask").status, PAWL_STEP_ERRORED);
 }
 
-static void G1_a_call_that_used_up_its_attempts_has_failed_with_the_last_error(void **state)
+TEST_OF(contract, G1_a_call_that_used_up_its_attempts_has_failed_with_the_last_error)
 {
     static const struct pawl_step_options options = { .retries = 1, .delay = "1 s" };
-    struct contract *contract = *state;
     contract->options = &options;
     contract_register_function(contract, "work", contract_body_fails);
     contract_start(contract, run_call_and_handle, NULL);
@@ -130,20 +120,18 @@ static void G1_a_call_that_used_up_its_attempts_has_failed_with_the_last_error(v
 }
 
 /* The first one takes ten minutes. */
-static pawl_status dawdle(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(dawdle)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
     contract->bodies++;
     if (pawl_step_attempt(step) == 1)
         contract_jump(contract, 10 * MINUTE_MS);
     return pawl_result(step, out_result, "i", (int)pawl_step_attempt(step));
 }
 
-static void G1_an_attempt_that_outlives_its_timeout_has_failed_whatever_it_says(void **state)
+TEST_OF(contract, G1_an_attempt_that_outlives_its_timeout_has_failed_whatever_it_says)
 {
     static const struct pawl_step_options options = { .retries = 1, .delay = "1 s", .timeout = "1 minute" };
-    struct contract *contract = *state;
     contract->options = &options;
     contract_register_function(contract, "work", dawdle);
     contract_start(contract, run_call, NULL);
@@ -166,9 +154,8 @@ static const struct pawl_job *claim_one(struct contract *contract)
     return count == 1 ? &jobs[0] : NULL;
 }
 
-static void G1_a_dead_workers_job_is_claimed_again_and_the_dead_one_counts_no_more(void **state)
+TEST_OF(contract, G1_a_dead_workers_job_is_claimed_again_and_the_dead_one_counts_no_more)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_call, "\"x\"");
     const struct pawl_job *first = claim_one(contract);
     assert_non_null(first);
@@ -187,9 +174,8 @@ static void G1_a_dead_workers_job_is_claimed_again_and_the_dead_one_counts_no_mo
     assert_output(contract, "2");
 }
 
-static void G1_the_job_of_a_run_that_is_terminated_is_there_no_more(void **state)
+TEST_OF(contract, G1_the_job_of_a_run_that_is_terminated_is_there_no_more)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_call, NULL);
     contract_control(contract, pawl_terminate);
     assert_null(claim_one(contract));
@@ -200,34 +186,30 @@ static void G1_the_job_of_a_run_that_is_terminated_is_there_no_more(void **state
 static const struct pawl_compensation by_tracing = { .undo = contract_body_traces };
 static const struct pawl_step_options undone = { .compensate = &by_tracing };
 
-static pawl_status run_call_and_fail(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_call_and_fail)
 {
-    (void)out_result;
     PAWL_TRY(pawl_call(run, "ask", "work", &undone, params, NULL));
     return pawl_run_fail(run, "Refused", "after all");
 }
 
-static void G1_a_call_can_be_compensated(void **state)
+TEST_OF(contract, G1_a_call_can_be_compensated)
 {
-    struct contract *contract = *state;
     contract_register_function(contract, "work", contract_body_ok);
     contract_start(contract, run_call_and_fail, "false");
     assert_errored(contract, "Refused", NULL);
     assert_text(contract->trace, "compensate: ask {\"input\":false,\"result\":false}; ");
 }
 
-static pawl_status run_call_and_sleep(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_call_and_sleep)
 {
-    (void)out_result;
     pawl_status status = pawl_call(run, "ask", "work", &undone, params, NULL);
     if (status == PAWL_INTERRUPTED)
         contract_trace(pawl_run_user(run), "told at the call; ");
     return status == PAWL_OK ? pawl_sleep(run, "nap", "1 hour") : status;
 }
 
-static void F1_a_call_that_was_answered_before_the_interrupt_is_undone(void **state)
+TEST_OF(contract, F1_a_call_that_was_answered_before_the_interrupt_is_undone)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_call_and_sleep, "false");
     assert_ok(contract, pawl_job_complete(contract->engine, claim_one(contract)->token, "1", &contract->error));
     contract_control(contract, pawl_interrupt); /* nobody has taken the answer yet */
@@ -236,16 +218,14 @@ static void F1_a_call_that_was_answered_before_the_interrupt_is_undone(void **st
     assert_text(contract->trace, "compensate: ask {\"input\":false,\"result\":1}; ");
 }
 
-static pawl_status undo_while_a_worker_speaks(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(undo_while_a_worker_speaks)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     contract_trace(contract, "%s; ", pawl_status_name(pawl_job_complete(contract->engine, contract->text, "1", NULL)));
     return PAWL_OK;
 }
 
-static pawl_status run_step_and_call(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_step_and_call)
 {
     static const struct pawl_compensation late = { .undo = undo_while_a_worker_speaks };
     static const struct pawl_step_options options = { .compensate = &late };
@@ -253,9 +233,8 @@ static pawl_status run_step_and_call(pawl_run *run, const pawl_value *params, pa
     return run_call_and_sleep(run, params, out_result);
 }
 
-static void F1_a_job_that_is_out_ends_before_anything_is_undone(void **state)
+TEST_OF(contract, F1_a_job_that_is_out_ends_before_anything_is_undone)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_step_and_call, NULL);
     contract->text = claim_one(contract)->token;
     contract_control(contract, pawl_interrupt);
@@ -267,9 +246,8 @@ static void F1_a_job_that_is_out_ends_before_anything_is_undone(void **state)
     assert_text(contract_step(contract, "ask").error_name, "STEP_ABANDONED");
 }
 
-static void F1_an_attempt_that_failed_before_the_interrupt_is_not_followed_by_another(void **state)
+TEST_OF(contract, F1_an_attempt_that_failed_before_the_interrupt_is_not_followed_by_another)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_call_and_sleep, NULL);
     assert_ok(contract,
               pawl_job_fail(contract->engine, claim_one(contract)->token, "NotNow", "", true, &contract->error));
@@ -281,29 +259,24 @@ static void F1_an_attempt_that_failed_before_the_interrupt_is_not_followed_by_an
     assert_null(claim_one(contract));
 }
 
-static pawl_status branch_nap(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_nap)
 {
-    (void)input;
-    (void)out_result;
     return pawl_sleep(run, "nap", "1 hour");
 }
 
-static pawl_status branch_ask(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_ask)
 {
     return pawl_call(run, "ask", "work", NULL, input, out_result);
 }
 
-static pawl_status run_call_beside_a_nap(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_call_beside_a_nap)
 {
     struct pawl_branch branches[] = { { .run = branch_ask }, { .run = branch_nap } };
-    (void)params;
-    (void)out_result;
     return pawl_all(run, "all", branches, 2, 0);
 }
 
-static void F2_a_call_that_was_given_up_is_made_again_after_a_restart_from_a_later_step(void **state)
+TEST_OF(contract, F2_a_call_that_was_given_up_is_made_again_after_a_restart_from_a_later_step)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_call_beside_a_nap, NULL);
     contract_control(contract, pawl_interrupt);
     contract_idle(contract);
@@ -317,16 +290,15 @@ static void F2_a_call_that_was_given_up_is_made_again_after_a_restart_from_a_lat
     assert_instance(contract, PAWL_COMPLETE);
 }
 
-static pawl_status branch_call(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_call)
 {
     const char *name = pawl_run_format(run, "ask %d", (int)pawl_value_int(input, NULL, 0));
     return pawl_call(run, name, "work", NULL, input, out_result);
 }
 
-static pawl_status run_calls_at_once(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_calls_at_once)
 {
     struct pawl_branch branches[3];
-    (void)params;
     for (int i = 0; i < 3; i++) {
         pawl_value *input;
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "i", i));
@@ -336,9 +308,8 @@ static pawl_status run_calls_at_once(pawl_run *run, const pawl_value *params, pa
     return pawl_return(run, out_result, "[V, V, V]", branches[0].result, branches[1].result, branches[2].result);
 }
 
-static void G1_branches_call_at_once(void **state)
+TEST_OF(contract, G1_branches_call_at_once)
 {
-    struct contract *contract = *state;
     contract_register_function(contract, "work", contract_body_ok);
     contract_start(contract, run_calls_at_once, NULL);
     assert_output(contract, "[0,1,2]");
@@ -347,15 +318,14 @@ static void G1_branches_call_at_once(void **state)
 
 /* ---- Bare calls ------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status run_bare(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_bare)
 {
     PAWL_TRY(pawl_invoke(run, "work", params, out_result));
     return pawl_sleep(run, "nap", "1 hour");
 }
 
-static void G2_a_bare_call_runs_in_every_pass_and_is_recorded_nowhere(void **state)
+TEST_OF(contract, G2_a_bare_call_runs_in_every_pass_and_is_recorded_nowhere)
 {
-    struct contract *contract = *state;
     for (size_t i = 0; i < CONTRACT_DISTINCT_COUNT; i++) {
         contract_begin_again(contract);
         contract_register_function(contract, "work", contract_body_ok);
@@ -368,11 +338,9 @@ static void G2_a_bare_call_runs_in_every_pass_and_is_recorded_nowhere(void **sta
     }
 }
 
-static pawl_status do_what_a_step_may(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(do_what_a_step_may)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     contract_trace(contract, "attempt %d, deadline %d, %s", (int)pawl_step_attempt(step),
                    (int)pawl_step_deadline_ms(step), pawl_step_cancelled(step) ? "cancelled" : "wanted");
     contract_trace(contract, ", sql %s", pawl_status_name(pawl_step_sql(step, "DELETE FROM nothing", NULL)));
@@ -381,35 +349,32 @@ static pawl_status do_what_a_step_may(pawl_step *step, const pawl_value *input, 
     return pawl_fail(step, "Refused", "by %s", pawl_step_name(step));
 }
 
-static pawl_status run_bare_and_handle(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_bare_and_handle)
 {
     pawl_status status = pawl_invoke(run, "work", params, NULL);
     struct pawl_failure failure = pawl_run_failure(run);
     return pawl_return(run, out_result, "[s, s, s]", pawl_status_name(status), failure.name, failure.message);
 }
 
-static void G2_a_bare_call_is_no_step_and_its_failure_is_told(void **state)
+TEST_OF(contract, G2_a_bare_call_is_no_step_and_its_failure_is_told)
 {
-    struct contract *contract = *state;
     contract_register_function(contract, "work", do_what_a_step_may);
     contract_start(contract, run_bare_and_handle, NULL);
     assert_output(contract, "[\"FAILED\",\"Refused\",\"by work\"]");
     assert_text(contract->trace, "attempt 1, deadline 0, wanted, sql INVALID, create INVALID, log INVALID");
 }
 
-static void G2_a_bare_call_of_what_is_not_registered_is_told(void **state)
+TEST_OF(contract, G2_a_bare_call_of_what_is_not_registered_is_told)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_bare_and_handle, NULL);
     assert_output(contract, "[\"FAILED\",\"INVALID\",\"no function \\\"work\\\" is registered here\"]");
 }
 
 /* ---- Registering -------------------------------------------------------------------------------------------------------------- */
 
-static void G1_functions_are_registered_once_under_names_that_are_valid(void **state)
+TEST_OF(contract, G1_functions_are_registered_once_under_names_that_are_valid)
 {
     static const char *const wrong[] = { "", "-a", ".a", "a b", "a/b", "@a", NULL };
-    struct contract *contract = *state;
     contract_register_function(contract, "a.b-c_D9", contract_body_ok);
     struct pawl_function function = { .name = "a.b-c_D9", .run = contract_body_ok };
     assert_true(pawl_register_function(contract->engine, &function, &contract->error) != PAWL_OK);
@@ -424,9 +389,8 @@ static void G1_functions_are_registered_once_under_names_that_are_valid(void **s
     assert_status(pawl_register_function(contract->engine, &function, &contract->error), PAWL_INVALID);
 }
 
-static void G1_a_workflow_and_a_function_may_have_one_name(void **state)
+TEST_OF(contract, G1_a_workflow_and_a_function_may_have_one_name)
 {
-    struct contract *contract = *state;
     contract_register_function(contract, "w", contract_body_ok);
     contract_start(contract, run_calls_at_once, NULL);
     const struct pawl_workflow_info *workflows;
@@ -438,7 +402,7 @@ static void G1_a_workflow_and_a_function_may_have_one_name(void **state)
 
 /* ---- Crashes -------------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status work(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(work)
 {
     if (pawl_step_attempt(step) == 1 && pawl_value_int(input, NULL, 0) == 1)
         return pawl_fail(step, "NotNow", "again");
@@ -451,9 +415,8 @@ static pawl_status register_work(pawl_world *world, void *user, struct pawl_erro
     return pawl_register_function(pawl_world_engine(world), &function, error);
 }
 
-static void G1_a_crash_anywhere_changes_nothing(void **state)
+TEST_OF(sweeping, G1_a_crash_anywhere_changes_nothing)
 {
-    struct sweeping *sweeping = *state;
     sweeping->options.setup = register_work;
     sweeping_sweep_workflow(sweeping, run_calls_at_once);
     sweeping_is_clean(sweeping, "complete with [0,1,2]");
@@ -461,15 +424,14 @@ static void G1_a_crash_anywhere_changes_nothing(void **state)
 
 /* ---- Patience -------------------------------------------------------------------------------------------------------- */
 
-static pawl_status run_calling_nobody(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_calling_nobody)
 {
     static const struct pawl_step_options quick = { .timeout = "1 second" };
     return pawl_call(run, "ask", "nobody-has-it", &quick, params, out_result);
 }
 
-static void G1_a_call_that_nobody_takes_waits_and_is_looked_at_ever_more_seldom(void **state)
+TEST_OF(contract, G1_a_call_that_nobody_takes_waits_and_is_looked_at_ever_more_seldom)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_calling_nobody, NULL);
     int64_t first_ms = contract_step(contract, "ask").wake_at_ms - pawl_now_ms(contract->engine);
     assert_in_range(first_ms, 1, 1000);
@@ -479,35 +441,4 @@ static void G1_a_call_that_nobody_takes_waits_and_is_looked_at_ever_more_seldom(
     assert_int_equal(step.status, PAWL_STEP_WAITING);
     assert_int_equal(step.attempts, 1);
     assert_in_range(step.wake_at_ms - step.updated_at_ms, 60000, 60000);
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(G1_a_call_is_a_job_that_runs_once_and_its_result_is_kept),
-        CONTRACT_TEST(G1_nothing_null_zero_false_and_the_empty_text_arrive_and_come_back_as_they_are),
-        CONTRACT_TEST(G1_retries_and_timeout_are_the_steps_and_the_function_knows_its_attempt),
-        CONTRACT_TEST(G1_a_call_that_failed_for_good_says_with_what),
-        CONTRACT_TEST(G1_a_call_that_used_up_its_attempts_has_failed_with_the_last_error),
-        CONTRACT_TEST(G1_an_attempt_that_outlives_its_timeout_has_failed_whatever_it_says),
-        CONTRACT_TEST(G1_a_dead_workers_job_is_claimed_again_and_the_dead_one_counts_no_more),
-        CONTRACT_TEST(G1_the_job_of_a_run_that_is_terminated_is_there_no_more),
-        CONTRACT_TEST(G1_a_call_can_be_compensated),
-        CONTRACT_TEST(F1_a_call_that_was_answered_before_the_interrupt_is_undone),
-        CONTRACT_TEST(F1_a_job_that_is_out_ends_before_anything_is_undone),
-        CONTRACT_TEST(F2_a_call_that_was_given_up_is_made_again_after_a_restart_from_a_later_step),
-        CONTRACT_TEST(F1_an_attempt_that_failed_before_the_interrupt_is_not_followed_by_another),
-        CONTRACT_TEST(G1_branches_call_at_once),
-        CONTRACT_TEST(G2_a_bare_call_runs_in_every_pass_and_is_recorded_nowhere),
-        CONTRACT_TEST(G2_a_bare_call_is_no_step_and_its_failure_is_told),
-        CONTRACT_TEST(G2_a_bare_call_of_what_is_not_registered_is_told),
-        CONTRACT_TEST(G1_functions_are_registered_once_under_names_that_are_valid),
-        CONTRACT_TEST(G1_a_workflow_and_a_function_may_have_one_name),
-        CONTRACT_TEST(G1_a_call_that_nobody_takes_waits_and_is_looked_at_ever_more_seldom),
-    };
-    const struct CMUnitTest sweeps[] = {
-        SWEEP_TEST(G1_a_crash_anywhere_changes_nothing),
-    };
-    int failed = contract_run_tests("contract G1 and G2", tests, sizeof tests / sizeof tests[0]);
-    return failed + cmocka_run_group_tests(sweeps, NULL, NULL);
 }

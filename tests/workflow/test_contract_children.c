@@ -1,21 +1,18 @@
 /* Contract A14: children. */
-#include <stdio.h>
-#include <string.h>
-
 #include "kit/contract_world.h"
 #include "kit/sweeping.h"
 
 /* ---- Workflows ----------------------------------------------------------------------------------------------------------- */
 
 /* Answers with its params, after an hour when they are a number above zero. */
-static pawl_status run_echo(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_echo)
 {
     if (pawl_value_int(params, NULL, 0) > 0)
         PAWL_TRY(pawl_sleep(run, "nap", "1 hour"));
     return pawl_do(run, "echo", NULL, contract_body_ok, params, out_result);
 }
 
-static pawl_status run_parent(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_parent)
 {
     return pawl_run_child(run, "child", "echo", NULL, params, out_result);
 }
@@ -29,9 +26,8 @@ static struct pawl_instance get(struct contract *contract, const char *workflow,
 
 /* ---- Awaiting ------------------------------------------------------------------------------------------------------------ */
 
-static void A14_a_parent_awaits_its_child_and_gets_what_it_answered(void **state)
+TEST_OF(contract, A14_a_parent_awaits_its_child_and_gets_what_it_answered)
 {
-    struct contract *contract = *state;
     contract_register(contract, "echo", run_echo);
     contract_start(contract, run_parent, "7");
     assert_instance(contract, PAWL_WAITING);
@@ -44,9 +40,8 @@ static void A14_a_parent_awaits_its_child_and_gets_what_it_answered(void **state
     assert_int_equal(contract->bodies, 1);
 }
 
-static void A14_nothing_null_zero_false_and_the_empty_text_go_there_and_back(void **state)
+TEST_OF(contract, A14_nothing_null_zero_false_and_the_empty_text_go_there_and_back)
 {
-    struct contract *contract = *state;
     for (size_t i = 0; i < CONTRACT_DISTINCT_COUNT; i++) {
         contract_begin_again(contract);
         contract_register(contract, "echo", run_echo);
@@ -56,7 +51,7 @@ static void A14_nothing_null_zero_false_and_the_empty_text_go_there_and_back(voi
     }
 }
 
-static pawl_status run_late_parent(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_late_parent)
 {
     const char *id;
     PAWL_TRY(pawl_start_child(run, "child", "echo", NULL, params, &id));
@@ -64,9 +59,8 @@ static pawl_status run_late_parent(pawl_run *run, const pawl_value *params, pawl
     return pawl_await_child(run, "wait", "echo", id, out_result);
 }
 
-static void A14_a_child_that_finished_before_its_parent_waits_is_found(void **state)
+TEST_OF(contract, A14_a_child_that_finished_before_its_parent_waits_is_found)
 {
-    struct contract *contract = *state;
     for (size_t i = 0; i < CONTRACT_DISTINCT_COUNT; i++) {
         contract_begin_again(contract);
         contract_register(contract, "echo", run_echo);
@@ -77,16 +71,15 @@ static void A14_a_child_that_finished_before_its_parent_waits_is_found(void **st
     }
 }
 
-static pawl_status run_careless_parent(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_careless_parent)
 {
     const char *id;
     PAWL_TRY(pawl_start_child(run, "child", "echo", NULL, params, &id));
     return pawl_return(run, out_result, "s", id);
 }
 
-static void A14_a_parent_that_does_not_await_goes_on_at_once(void **state)
+TEST_OF(contract, A14_a_parent_that_does_not_await_goes_on_at_once)
 {
-    struct contract *contract = *state;
     contract_register(contract, "echo", run_echo);
     contract_start(contract, run_careless_parent, "7");
     assert_instance(contract, PAWL_COMPLETE);
@@ -101,10 +94,9 @@ static void A14_a_parent_that_does_not_await_goes_on_at_once(void **state)
 
 /* ---- Its parent ------------------------------------------------------------------------------------------------------------ */
 
-static pawl_status run_who(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_who)
 {
     const struct pawl_parent *parent = pawl_run_parent(run);
-    (void)params;
     if (parent == NULL)
         return pawl_return(run, out_result, "s", "nobody's");
     return pawl_return(run, out_result, "[s, s, I, b]", parent->workflow, parent->id, (long long)parent->run_number,
@@ -113,15 +105,14 @@ static pawl_status run_who(pawl_run *run, const pawl_value *params, pawl_value *
 
 static const struct pawl_child_options detached_one = { .detached = true };
 
-static pawl_status run_asking_parent(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_asking_parent)
 {
     bool detached = pawl_value_bool(params, NULL, false);
     return pawl_run_child(run, "child", "who", detached ? &detached_one : NULL, NULL, out_result);
 }
 
-static void A14_a_child_knows_its_parent(void **state)
+TEST_OF(contract, A14_a_child_knows_its_parent)
 {
-    struct contract *contract = *state;
     for (int detached = 0; detached <= 1; detached++) {
         contract_begin_again(contract);
         contract_register(contract, "who", run_who);
@@ -139,26 +130,23 @@ static void A14_a_child_knows_its_parent(void **state)
     assert_null(get(contract, "who", "orphan").parent);
 }
 
-static pawl_status make_two(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(make_two)
 {
     const char *id;
-    (void)input;
     PAWL_TRY(pawl_step_create(step, "who", NULL, NULL));
     PAWL_TRY(pawl_step_create_child(step, "who", NULL, true, NULL, &id));
     return pawl_result(step, out_result, "s", id);
 }
 
-static pawl_status run_making_in_a_step(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_making_in_a_step)
 {
     pawl_value *id;
-    (void)params;
     PAWL_TRY(pawl_do(run, "make", NULL, make_two, NULL, &id));
     return pawl_await_child(run, "made", "who", pawl_value_string(id, NULL, ""), out_result);
 }
 
-static void A14_what_a_step_creates_are_children_too(void **state)
+TEST_OF(contract, A14_what_a_step_creates_are_children_too)
 {
-    struct contract *contract = *state;
     struct pawl_instance_page page;
     contract_register(contract, "who", run_who);
     contract_start(contract, run_making_in_a_step, NULL);
@@ -168,23 +156,19 @@ static void A14_what_a_step_creates_are_children_too(void **state)
     assert_int_equal(page.instances[0].parent->is_attached + page.instances[1].parent->is_attached, 1);
 }
 
-static pawl_status make_plain(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(make_plain)
 {
-    (void)input;
-    (void)out_result;
     return pawl_step_create(step, "who", "plain", NULL);
 }
 
-static pawl_status run_awaiting_plain(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_awaiting_plain)
 {
-    (void)params;
     PAWL_TRY(pawl_do(run, "make", NULL, make_plain, NULL, NULL));
     return pawl_await_child(run, "made", "who", "plain", out_result);
 }
 
-static void A14_an_instance_that_was_not_made_as_a_child_is_not_awaited_in_vain(void **state)
+TEST_OF(contract, A14_an_instance_that_was_not_made_as_a_child_is_not_awaited_in_vain)
 {
-    struct contract *contract = *state;
     contract_register(contract, "who", run_who);
     contract_start(contract, run_awaiting_plain, NULL);
     assert_errored(contract, "INVALID", "this instance was not made as a child of the one that waits for it");
@@ -192,15 +176,14 @@ static void A14_an_instance_that_was_not_made_as_a_child_is_not_awaited_in_vain(
 
 /* ---- Failures ------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status run_failing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_failing)
 {
-    (void)out_result;
     if (pawl_value_int(params, NULL, 0) > 0)
         PAWL_TRY(pawl_sleep(run, "nap", "1 hour"));
     return pawl_run_fail(run, "Refused", "by the child");
 }
 
-static pawl_status run_handling_parent(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_handling_parent)
 {
     pawl_status status = pawl_run_child(run, "child", "failing", NULL, params, NULL);
     if (status != PAWL_FAILED)
@@ -208,18 +191,16 @@ static pawl_status run_handling_parent(pawl_run *run, const pawl_value *params, 
     return pawl_return(run, out_result, "[s, s]", pawl_run_failure(run).name, pawl_run_failure(run).message);
 }
 
-static void A14_a_childs_failure_is_the_parents_to_handle(void **state)
+TEST_OF(contract, A14_a_childs_failure_is_the_parents_to_handle)
 {
-    struct contract *contract = *state;
     contract_register(contract, "failing", run_failing);
     contract_start(contract, run_handling_parent, NULL);
     assert_output(contract, "[\"Refused\",\"by the child\"]");
     assert_int_equal(contract_child(contract).status, PAWL_ERRORED);
 }
 
-static void A14_a_child_that_was_terminated_says_CHILD_TERMINATED(void **state)
+TEST_OF(contract, A14_a_child_that_was_terminated_says_CHILD_TERMINATED)
 {
-    struct contract *contract = *state;
     contract_register(contract, "failing", run_failing);
     contract_start(contract, run_handling_parent, "1");
     assert_ok(contract, pawl_terminate(contract->engine, "failing", contract_child(contract).id, &contract->error));
@@ -227,7 +208,7 @@ static void A14_a_child_that_was_terminated_says_CHILD_TERMINATED(void **state)
     assert_says(contract_get(contract).output_json, "CHILD_TERMINATED");
 }
 
-static pawl_status run_twins(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_twins)
 {
     struct pawl_child_options again = { .id = NULL };
     PAWL_TRY(pawl_start_child(run, "one", "echo", NULL, params, &again.id));
@@ -235,25 +216,23 @@ static pawl_status run_twins(pawl_run *run, const pawl_value *params, pawl_value
     return status == PAWL_FAILED ? pawl_return(run, out_result, "s", pawl_run_failure(run).name) : status;
 }
 
-static void A14_an_id_that_exists_fails_the_step(void **state)
+TEST_OF(contract, A14_an_id_that_exists_fails_the_step)
 {
-    struct contract *contract = *state;
     contract_register(contract, "echo", run_echo);
     contract_start(contract, run_twins, NULL);
     assert_output(contract, "\"STEP_UNIQUE_CONSTRAINT_VIOLATION\"");
     assert_text(contract_child(contract).workflow, "echo");
 }
 
-static pawl_status run_awaiting_a_stranger(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_awaiting_a_stranger)
 {
     const char *id = pawl_value_string(params, NULL, "");
     pawl_status status = pawl_await_child(run, "wait", "who", id, NULL);
     return status == PAWL_FAILED ? pawl_return(run, out_result, "s", pawl_run_failure(run).name) : status;
 }
 
-static void A14_only_ones_own_children_can_be_awaited(void **state)
+TEST_OF(contract, A14_only_ones_own_children_can_be_awaited)
 {
-    struct contract *contract = *state;
     contract_register(contract, "who", run_who);
     assert_ok(contract, pawl_world_create(contract->world, "who", "stranger", NULL, &contract->error));
     contract_start(contract, run_awaiting_a_stranger, "\"stranger\"");
@@ -266,11 +245,10 @@ static void A14_only_ones_own_children_can_be_awaited(void **state)
 
 /* ---- Together ---------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status run_with_both(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_with_both)
 {
     struct contract *contract = pawl_run_user(run);
     const char *tied, *loose;
-    (void)out_result;
     PAWL_TRY(pawl_start_child(run, "tied", "echo", NULL, params, &tied));
     PAWL_TRY(pawl_start_child(run, "loose", "echo", &detached_one, params, &loose));
     contract->text = pawl_scope_format(contract->scope, "%s", tied);
@@ -279,9 +257,8 @@ static pawl_status run_with_both(pawl_run *run, const pawl_value *params, pawl_v
     return pawl_sleep(run, "nap", "1 day");
 }
 
-static void A14_an_attached_child_is_terminated_with_its_parent_a_detached_one_goes_on(void **state)
+TEST_OF(contract, A14_an_attached_child_is_terminated_with_its_parent_a_detached_one_goes_on)
 {
-    struct contract *contract = *state;
     contract_register(contract, "echo", run_echo);
     contract_start(contract, run_with_both, "7");
     contract_control(contract, pawl_terminate);
@@ -292,9 +269,8 @@ static void A14_an_attached_child_is_terminated_with_its_parent_a_detached_one_g
     assert_int_equal(get(contract, "echo", contract->trace).status, PAWL_COMPLETE);
 }
 
-static void A14_children_are_listed_and_of_other_runs_too(void **state)
+TEST_OF(contract, A14_children_are_listed_and_of_other_runs_too)
 {
-    struct contract *contract = *state;
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
     struct pawl_instance_page page;
     contract_register(contract, "echo", run_echo);
@@ -311,14 +287,13 @@ static void A14_children_are_listed_and_of_other_runs_too(void **state)
 
 enum { LONGEST = 256 };
 
-static pawl_status run_long_name(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_long_name)
 {
     return pawl_run_child(run, contract_long_text(pawl_run_scope(run), LONGEST), "echo", NULL, params, out_result);
 }
 
-static void A14_the_wait_of_a_long_name_has_a_name_of_its_own(void **state)
+TEST_OF(contract, A14_the_wait_of_a_long_name_has_a_name_of_its_own)
 {
-    struct contract *contract = *state;
     contract_register(contract, "echo", run_echo);
     contract_start(contract, run_long_name, "\"x\"");
     assert_output(contract, "\"x\"");
@@ -328,21 +303,20 @@ static void A14_the_wait_of_a_long_name_has_a_name_of_its_own(void **state)
     assert_int_equal(strncmp(history.steps[1].name, "await: x", strlen("await: x")), 0);
 }
 
-static pawl_status run_grandparent(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_grandparent)
 {
     return pawl_run_child(run, "parent", "parent", NULL, params, out_result);
 }
 
-static pawl_status branch_of_parents(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_of_parents)
 {
     const char *name = pawl_run_format(run, "child %d", (int)pawl_value_int(input, NULL, 0));
     return pawl_run_child(run, name, "parent", NULL, input, out_result);
 }
 
-static pawl_status run_many(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_many)
 {
     struct pawl_branch branches[3];
-    (void)params;
     for (int i = 0; i < 3; i++) {
         pawl_value *input;
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "i", i));
@@ -352,9 +326,8 @@ static pawl_status run_many(pawl_run *run, const pawl_value *params, pawl_value 
     return pawl_return(run, out_result, "[V, V, V]", branches[0].result, branches[1].result, branches[2].result);
 }
 
-static void A14_children_have_children_and_branches_have_theirs(void **state)
+TEST_OF(contract, A14_children_have_children_and_branches_have_theirs)
 {
-    struct contract *contract = *state;
     contract_register(contract, "echo", run_echo);
     contract_register(contract, "parent", run_parent);
     contract_start(contract, run_many, NULL);
@@ -365,49 +338,22 @@ static void A14_children_have_children_and_branches_have_theirs(void **state)
 
 /* ---- Crashes -------------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status run_leaf(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_leaf)
 {
     PAWL_TRY(pawl_sleep(run, "nap", "1 hour"));
     return pawl_do(run, "grow", NULL, sweeping_plain, params, out_result);
 }
 
-static pawl_status run_parent_of_leaf(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_parent_of_leaf)
 {
     return pawl_run_child(run, "child", "leaf", NULL, params, out_result);
 }
 
-static void A14_a_crash_anywhere_changes_nothing(void **state)
+TEST_OF(sweeping, A14_a_crash_anywhere_changes_nothing)
 {
-    struct sweeping *sweeping = *state;
     sweeping_add(sweeping, "w", run_grandparent);
     sweeping_add(sweeping, "parent", run_parent_of_leaf);
     sweeping_add(sweeping, "leaf", run_leaf);
     sweeping_sweep(sweeping);
     sweeping_is_clean(sweeping, "complete with 7");
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(A14_a_parent_awaits_its_child_and_gets_what_it_answered),
-        CONTRACT_TEST(A14_nothing_null_zero_false_and_the_empty_text_go_there_and_back),
-        CONTRACT_TEST(A14_a_child_that_finished_before_its_parent_waits_is_found),
-        CONTRACT_TEST(A14_a_parent_that_does_not_await_goes_on_at_once),
-        CONTRACT_TEST(A14_a_child_knows_its_parent),
-        CONTRACT_TEST(A14_what_a_step_creates_are_children_too),
-        CONTRACT_TEST(A14_an_instance_that_was_not_made_as_a_child_is_not_awaited_in_vain),
-        CONTRACT_TEST(A14_a_childs_failure_is_the_parents_to_handle),
-        CONTRACT_TEST(A14_a_child_that_was_terminated_says_CHILD_TERMINATED),
-        CONTRACT_TEST(A14_an_id_that_exists_fails_the_step),
-        CONTRACT_TEST(A14_only_ones_own_children_can_be_awaited),
-        CONTRACT_TEST(A14_an_attached_child_is_terminated_with_its_parent_a_detached_one_goes_on),
-        CONTRACT_TEST(A14_children_are_listed_and_of_other_runs_too),
-        CONTRACT_TEST(A14_the_wait_of_a_long_name_has_a_name_of_its_own),
-        CONTRACT_TEST(A14_children_have_children_and_branches_have_theirs),
-    };
-    const struct CMUnitTest sweeps[] = {
-        SWEEP_TEST(A14_a_crash_anywhere_changes_nothing),
-    };
-    int failed = contract_run_tests("contract A14", tests, sizeof tests / sizeof tests[0]);
-    return failed + cmocka_run_group_tests(sweeps, NULL, NULL);
 }

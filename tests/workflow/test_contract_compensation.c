@@ -1,24 +1,19 @@
 /* Contract F4: what completed steps did is undone, in the reverse order, when the run fails or is rolled back. */
-#include <stdio.h>
-#include <string.h>
-
 #include "kit/contract_world.h"
 #include "kit/sweeping.h"
 
 /* ---- Bodies ------------------------------------------------------------------------------------------------------------ */
 
 /* Fails until its third attempt. */
-static pawl_status undo_at_last(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(undo_at_last)
 {
     if (pawl_step_attempt(step) < 3)
         return pawl_fail(step, "NotNow", "attempt %d", (int)pawl_step_attempt(step));
     return contract_body_traces(step, input, out_result);
 }
 
-static pawl_status undo_never(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(undo_never)
 {
-    (void)input;
-    (void)out_result;
     contract_trace(pawl_step_user(step), "never; ");
     return pawl_fail_for_good(step, "Stuck", "it cannot be undone");
 }
@@ -38,10 +33,8 @@ static pawl_status step_with(pawl_run *run, const char *name, const struct pawl_
 
 /* ---- When the run fails ------------------------------------------------------------------------------------------------- */
 
-static pawl_status run_three_and_fail(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_three_and_fail)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(step_with(run, "a", &undone));
     PAWL_TRY(step_with(run, "plain", NULL));
     PAWL_TRY(step_with(run, "b", &undone));
@@ -50,9 +43,8 @@ static pawl_status run_three_and_fail(pawl_run *run, const pawl_value *params, p
     return pawl_run_fail(run, "Refused", "after all");
 }
 
-static void F4_compensations_run_in_reverse_order_when_the_run_fails(void **state)
+TEST_OF(contract, F4_compensations_run_in_reverse_order_when_the_run_fails)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_three_and_fail, NULL);
     assert_text(contract->trace, "");
     contract_advance(contract, "1 hour");
@@ -66,27 +58,23 @@ static void F4_compensations_run_in_reverse_order_when_the_run_fails(void **stat
     assert_int_equal(contract->bodies, 4);
 }
 
-static pawl_status run_failing_step(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_failing_step)
 {
     static const struct pawl_step_options failing = { .retries = PAWL_NO_RETRIES, .compensate = &by_undo };
-    (void)params;
-    (void)out_result;
     PAWL_TRY(step_with(run, "a", &undone));
     return pawl_do(run, "b", &failing, contract_body_fails, NULL, NULL);
 }
 
-static void F4_a_step_that_failed_is_not_undone_those_before_it_are(void **state)
+TEST_OF(contract, F4_a_step_that_failed_is_not_undone_those_before_it_are)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_failing_step, NULL);
     assert_errored(contract, "Broken", "attempt 1");
     assert_text(contract->trace, "compensate: a {\"input\":\"a\",\"result\":\"a\"}; ");
     assert_false(contract_has_step(contract, "compensate: b"));
 }
 
-static pawl_status run_handling_failure(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_handling_failure)
 {
-    (void)params;
     PAWL_TRY(step_with(run, "a", &undone));
     pawl_status status = pawl_do(run, "b", &once, contract_body_fails, NULL, NULL);
     if (status == PAWL_SUSPENDED)
@@ -94,9 +82,8 @@ static pawl_status run_handling_failure(pawl_run *run, const pawl_value *params,
     return pawl_return(run, out_result, "s", status == PAWL_FAILED ? "handled" : "?");
 }
 
-static void F4_a_failure_that_the_workflow_handles_undoes_nothing(void **state)
+TEST_OF(contract, F4_a_failure_that_the_workflow_handles_undoes_nothing)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_handling_failure, NULL);
     assert_output(contract, "\"handled\"");
     assert_text(contract->trace, "");
@@ -104,35 +91,29 @@ static void F4_a_failure_that_the_workflow_handles_undoes_nothing(void **state)
 
 /* ---- Races ----------------------------------------------------------------------------------------------------------- */
 
-static pawl_status branch_that_loses(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_that_loses)
 {
-    (void)input;
-    (void)out_result;
     PAWL_TRY(step_with(run, "loser", &undone));
     return pawl_sleep(run, "long", "1 day");
 }
 
-static pawl_status branch_that_wins(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_that_wins)
 {
-    (void)input;
-    (void)out_result;
     PAWL_TRY(pawl_sleep(run, "short", "1 hour"));
     return step_with(run, "winner", &undone);
 }
 
-static pawl_status run_race_and_fail(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_race_and_fail)
 {
     struct pawl_branch branches[] = { { .run = branch_that_loses }, { .run = branch_that_wins } };
-    (void)out_result;
     PAWL_TRY(pawl_first(run, "race", branches, 2, NULL));
     if (pawl_value_bool(params, NULL, false)) /* another turn, which calls the winner alone */
         PAWL_TRY(pawl_sleep(run, "nap", "1 hour"));
     return pawl_run_fail(run, "Refused", "after all");
 }
 
-static void F4_what_lost_a_race_is_undone_too_whether_the_run_fails_at_once_or_later(void **state)
+TEST_OF(contract, F4_what_lost_a_race_is_undone_too_whether_the_run_fails_at_once_or_later)
 {
-    struct contract *contract = *state;
     for (int later = 0; later < 2; later++) {
         contract_begin_again(contract);
         contract_start(contract, run_race_and_fail, later ? "true" : "false");
@@ -144,50 +125,40 @@ static void F4_what_lost_a_race_is_undone_too_whether_the_run_fails_at_once_or_l
     }
 }
 
-static pawl_status create_another(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(create_another)
 {
-    (void)input;
-    (void)out_result;
     return pawl_step_create(step, "other", NULL, NULL); /* so that the step is told only once it is durable */
 }
 
-static pawl_status branch_that_creates(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_that_creates)
 {
     return pawl_do(run, "creates", &undone, create_another, input, out_result);
 }
 
-static pawl_status fail_for_good(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(fail_for_good)
 {
-    (void)input;
-    (void)out_result;
     return pawl_fail_for_good(step, "Broken", "at once");
 }
 
-static pawl_status branch_that_fails(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_that_fails)
 {
     return pawl_do(run, "fails", NULL, fail_for_good, input, out_result);
 }
 
-static pawl_status run_race_to_failure(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_race_to_failure)
 {
     struct pawl_branch branches[] = { { .run = branch_that_creates }, { .run = branch_that_fails } };
-    (void)params;
-    (void)out_result;
     pawl_status status = pawl_first(run, "race", branches, 2, NULL);
     return status == PAWL_OK || status == PAWL_FAILED ? pawl_run_fail(run, "Refused", "after all") : status;
 }
 
-static pawl_status run_nothing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_nothing)
 {
-    (void)run;
-    (void)params;
-    (void)out_result;
     return PAWL_OK;
 }
 
-static void F4_what_a_loser_did_is_undone_though_it_was_cut_short_before_it_was_told(void **state)
+TEST_OF(contract, F4_what_a_loser_did_is_undone_though_it_was_cut_short_before_it_was_told)
 {
-    struct contract *contract = *state;
     contract_register(contract, "other", run_nothing);
     contract_start(contract, run_race_to_failure, NULL);
     assert_errored(contract, "Refused", "after all");
@@ -196,25 +167,22 @@ static void F4_what_a_loser_did_is_undone_though_it_was_cut_short_before_it_was_
 
 /* ---- Its input ------------------------------------------------------------------------------------------------------------ */
 
-static pawl_status give_text(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(give_text)
 {
     const struct contract *contract = pawl_step_user(step);
-    (void)input;
     return contract->text == NULL
                ? PAWL_OK
                : pawl_value_parse(pawl_step_scope(step), contract->text, strlen(contract->text), out_result, NULL);
 }
 
-static pawl_status run_one_and_fail(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_one_and_fail)
 {
-    (void)out_result;
     PAWL_TRY(pawl_do(run, "a", &undone, give_text, params, NULL));
     return pawl_run_fail(run, "Refused", "after all");
 }
 
-static void F4_input_and_result_are_handed_on_as_they_were_and_what_is_absent_is_left_out(void **state)
+TEST_OF(contract, F4_input_and_result_are_handed_on_as_they_were_and_what_is_absent_is_left_out)
 {
-    struct contract *contract = *state;
     for (size_t i = 0; i < CONTRACT_DISTINCT_COUNT; i++) {
         for (size_t j = 0; j < CONTRACT_DISTINCT_COUNT; j++) {
             char expected[120], input[40] = "", result[40] = "";
@@ -234,20 +202,17 @@ static void F4_input_and_result_are_handed_on_as_they_were_and_what_is_absent_is
 
 /* ---- Branches --------------------------------------------------------------------------------------------------------- */
 
-static pawl_status branch_after_nap(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_after_nap)
 {
     const char *name = pawl_value_string(input, NULL, "");
-    (void)out_result;
     PAWL_TRY(pawl_sleep(run, pawl_run_format(run, "%s naps", name), name));
     return step_with(run, name, &undone);
 }
 
-static pawl_status run_branches_and_fail(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_branches_and_fail)
 {
     static const char *const naps[] = { "3 hours", "1 hour", "2 hours" };
     struct pawl_branch branches[3];
-    (void)params;
-    (void)out_result;
     for (size_t i = 0; i < 3; i++) {
         pawl_value *input;
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "s", naps[i]));
@@ -257,9 +222,8 @@ static pawl_status run_branches_and_fail(pawl_run *run, const pawl_value *params
     return pawl_run_fail(run, "Refused", "after all");
 }
 
-static void F4_steps_of_branches_are_undone_in_the_reverse_order_of_their_completion(void **state)
+TEST_OF(contract, F4_steps_of_branches_are_undone_in_the_reverse_order_of_their_completion)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_branches_and_fail, NULL);
     contract_advance(contract, "4 hours");
     assert_errored(contract, "Refused", NULL);
@@ -268,19 +232,16 @@ static void F4_steps_of_branches_are_undone_in_the_reverse_order_of_their_comple
                                  "compensate: 1 hour {\"input\":\"1 hour\",\"result\":\"1 hour\"}; ");
 }
 
-static pawl_status run_step_twice_and_fail(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_step_twice_and_fail)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(step_with(run, "a", &undone));
     PAWL_TRY(step_with(run, "b", &undone));
     PAWL_TRY(step_with(run, "a", &undone)); /* answered from history */
     return pawl_run_fail(run, "Refused", "after all");
 }
 
-static void F4_a_step_that_was_asked_for_twice_is_undone_once(void **state)
+TEST_OF(contract, F4_a_step_that_was_asked_for_twice_is_undone_once)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_step_twice_and_fail, NULL);
     assert_text(contract->trace, "compensate: b {\"input\":\"b\",\"result\":\"b\"}; "
                                  "compensate: a {\"input\":\"a\",\"result\":\"a\"}; ");
@@ -288,24 +249,21 @@ static void F4_a_step_that_was_asked_for_twice_is_undone_once(void **state)
 
 /* ---- Its attempts ------------------------------------------------------------------------------------------------------ */
 
-static pawl_status run_retried_undo(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_retried_undo)
 {
     static const struct pawl_step_options patient = { .retries = 2,
                                                       .delay = "1 hour",
                                                       .backoff = PAWL_BACKOFF_CONSTANT };
     static const struct pawl_compensation patiently = { .undo = undo_at_last, .options = &patient };
     static const struct pawl_step_options undone_patiently = { .retries = PAWL_NO_RETRIES, .compensate = &patiently };
-    (void)params;
-    (void)out_result;
     PAWL_TRY(step_with(run, "a", &undone));
     PAWL_TRY(step_with(run, "b", &undone_patiently));
     PAWL_TRY(step_with(run, "c", &undone));
     return pawl_run_fail(run, "Refused", "after all");
 }
 
-static void F4_a_compensation_is_tried_again_as_its_own_options_say(void **state)
+TEST_OF(contract, F4_a_compensation_is_tried_again_as_its_own_options_say)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_retried_undo, NULL);
     assert_instance(contract, PAWL_WAITING);
     assert_text(contract->trace, "compensate: c {\"input\":\"c\",\"result\":\"c\"}; ");
@@ -321,10 +279,8 @@ static void F4_a_compensation_is_tried_again_as_its_own_options_say(void **state
     assert_int_equal(contract->bodies, 3);
 }
 
-static pawl_status run_undo_fails(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_undo_fails)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(step_with(run, "a", &undone));
     PAWL_TRY(step_with(run, "b", &undone_never));
     PAWL_TRY(step_with(run, "c", &undone));
@@ -345,9 +301,8 @@ static bool has_error_line(struct contract *contract, const char *word)
     return false;
 }
 
-static void F4_a_compensation_that_fails_for_good_is_logged_and_the_others_still_run(void **state)
+TEST_OF(contract, F4_a_compensation_that_fails_for_good_is_logged_and_the_others_still_run)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_undo_fails, NULL);
     assert_errored(contract, "Refused", "after all");
     assert_text(contract->trace, "compensate: c {\"input\":\"c\",\"result\":\"c\"}; never; "
@@ -357,9 +312,8 @@ static void F4_a_compensation_that_fails_for_good_is_logged_and_the_others_still
 
 /* ---- Rollback ----------------------------------------------------------------------------------------------------------- */
 
-static void F4_terminate_with_rollback_undoes_and_ends_as_terminated_without_an_error(void **state)
+TEST_OF(contract, F4_terminate_with_rollback_undoes_and_ends_as_terminated_without_an_error)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_three_and_fail, NULL);
     contract_control(contract, pawl_terminate_with_rollback);
     contract_idle(contract);
@@ -371,9 +325,8 @@ static void F4_terminate_with_rollback_undoes_and_ends_as_terminated_without_an_
                                  "compensate: a {\"input\":\"a\",\"result\":\"a\"}; ");
 }
 
-static void F4_a_rollback_that_cannot_undo_all_ends_with_COMPENSATION_FAILED(void **state)
+TEST_OF(contract, F4_a_rollback_that_cannot_undo_all_ends_with_COMPENSATION_FAILED)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_undo_fails, "true");
     contract_control(contract, pawl_terminate_with_rollback);
     contract_idle(contract);
@@ -397,18 +350,15 @@ static const char *long_name(pawl_run *run, char last)
     return name;
 }
 
-static pawl_status run_long_names(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_long_names)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(step_with(run, long_name(run, 'y'), &undone));
     PAWL_TRY(step_with(run, long_name(run, 'z'), &undone));
     return pawl_run_fail(run, "Refused", "after all");
 }
 
-static void F4_the_longest_step_names_are_undone_under_names_of_their_own(void **state)
+TEST_OF(contract, F4_the_longest_step_names_are_undone_under_names_of_their_own)
 {
-    struct contract *contract = *state;
     size_t undos = 0;
     contract_start(contract, run_long_names, NULL);
     assert_errored(contract, "Refused", NULL);
@@ -425,23 +375,21 @@ static void F4_the_longest_step_names_are_undone_under_names_of_their_own(void *
     assert_int_equal(undos, 2);
 }
 
-static void F4_a_run_that_met_its_limit_of_steps_is_undone_all_the_same(void **state)
+TEST_OF(contract, F4_a_run_that_met_its_limit_of_steps_is_undone_all_the_same)
 {
-    struct contract *contract = *state;
     contract_open_with(contract, (struct pawl_limits){ .steps_max = 2 }, 1);
     contract_start(contract, run_three_and_fail, NULL);
     assert_errored(contract, "MAX_STEPS_EXCEEDED", NULL);
     assert_text(contract->trace, "compensate: a {\"input\":\"a\",\"result\":\"a\"}; ");
 }
 
-static pawl_status run_with_options(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_with_options)
 {
     const struct contract *contract = pawl_run_user(run);
-    (void)out_result;
     return pawl_do(run, "a", contract->options, contract_body_ok, params, NULL);
 }
 
-static void F4_a_compensation_needs_a_function_and_is_not_compensated_itself(void **state)
+TEST_OF(contract, F4_a_compensation_needs_a_function_and_is_not_compensated_itself)
 {
     static const struct pawl_compensation nothing = { .undo = NULL };
     static const struct pawl_compensation chained = { .undo = contract_body_traces, .options = &undone };
@@ -453,7 +401,6 @@ static void F4_a_compensation_needs_a_function_and_is_not_compensated_itself(voi
     } cases[] = { { { .compensate = &nothing }, "INVALID", "function" },
                   { { .compensate = &chained }, "INVALID", "itself" },
                   { { .compensate = &hastily }, "INVALID_DURATION", "soon" } };
-    struct contract *contract = *state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         contract_begin_again(contract);
         contract->options = &cases[i].options;
@@ -465,7 +412,7 @@ static void F4_a_compensation_needs_a_function_and_is_not_compensated_itself(voi
 }
 
 /* Every durable call that takes a name. */
-static pawl_status run_with_reserved_names(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_with_reserved_names)
 {
     static const char name[] = "  compensate: a ";
     struct pawl_branch branches[1] = { { .run = branch_that_wins } };
@@ -484,7 +431,6 @@ static pawl_status run_with_reserved_names(pawl_run *run, const pawl_value *para
         pawl_first(run, name, branches, 1, NULL),
         pawl_first(run, NULL, branches, 1, NULL), /* which is no name at all */
     };
-    (void)params;
     for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
         if (said[i] != PAWL_INVALID_STEP_NAME)
             contract_trace(pawl_run_user(run), "call %zu said %s; ", i, pawl_status_name(said[i]));
@@ -494,9 +440,8 @@ static pawl_status run_with_reserved_names(pawl_run *run, const pawl_value *para
     return PAWL_OK;
 }
 
-static void F4_the_names_of_compensations_are_no_names_for_other_steps(void **state)
+TEST_OF(contract, F4_the_names_of_compensations_are_no_names_for_other_steps)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_with_reserved_names, NULL);
     assert_errored(contract, "INVALID_STEP_NAME", NULL);
     assert_says(contract_get(contract).error_message, "must not begin with \"compensate: \"");
@@ -504,29 +449,125 @@ static void F4_the_names_of_compensations_are_no_names_for_other_steps(void **st
     assert_int_equal(contract->bodies, 2);
 }
 
-static void F4_the_defaults_of_a_workflow_carry_no_compensation(void **state)
+TEST_OF(contract, F4_the_defaults_of_a_workflow_carry_no_compensation)
 {
-    struct contract *contract = *state;
     struct pawl_workflow workflow = { .name = "w", .run = run_with_options, .steps = &undone };
     assert_status(pawl_register(contract->engine, &workflow, &contract->error), PAWL_INVALID);
     assert_says(contract->error.text, "compensation");
 }
 
+/* ---- What a branch did that lost a race ---------------------------------------------------------------------------- */
+
+BRANCH(reserve_and_wait)
+{
+    PAWL_TRY(pawl_do(run, "reserve", &undone, contract_body_ok, input, NULL));
+    PAWL_TRY(pawl_sleep(run, "long", "1 hour"));
+    return pawl_do(run, "never", &undone, contract_body_ok, input, NULL);
+}
+
+BRANCH(pay_and_wait)
+{
+    PAWL_TRY(pawl_sleep(run, "short", "1 minute"));
+    return pawl_do(run, "pay", &undone, contract_body_ok, input, NULL);
+}
+
+/* Fails in the pass that decides the race or, when the fixture's number says so, in a later one. */
+WORKFLOW(run_race_then_fail)
+{
+    const struct contract *contract = pawl_run_user(run);
+    struct pawl_branch branches[] = { { .run = reserve_and_wait }, { .run = pay_and_wait } };
+    size_t winner = 99;
+    PAWL_TRY(pawl_first(run, "race", branches, 2, &winner));
+    if (contract->number != 0)
+        PAWL_TRY(pawl_sleep(run, "later", "1 minute"));
+    return pawl_run_fail(run, "Refused", "branch %d was first", (int)winner);
+}
+
+/* A replay carries only the branch that won: whether the other one's steps were undone hung on whether there was one. */
+TEST_OF(contract, what_the_loser_of_a_race_had_completed_is_undone_in_whichever_pass_the_run_fails)
+{
+    for (int64_t later = 0; later < 2; later++) {
+        contract_begin_again(contract);
+        contract->number = later;
+        contract_start(contract, run_race_then_fail, NULL);
+        contract_advance(contract, "2 hours");
+        assert_errored(contract, "Refused", "branch 1 was first");
+        assert_text(contract->trace, "compensate: pay {}; compensate: reserve {}; ");
+        assert_false(contract_has_step(contract, "never"));
+    }
+}
+
+/* ---- When the clock was set back --------------------------------------------------------------------------------------- */
+
+WORKFLOW(run_two_and_fail)
+{
+    PAWL_TRY(pawl_do(run, "one", &undone, contract_body_ok, NULL, NULL));
+    PAWL_TRY(pawl_wait_for_event(run, "go", "go", "1 day", NULL));
+    PAWL_TRY(pawl_do(run, "two", &undone, contract_body_ok, NULL, NULL));
+    return pawl_run_fail(run, "Refused", "after all");
+}
+
+TEST_OF(contract, what_was_done_last_is_undone_first_although_the_clock_was_set_back)
+{
+    contract_start(contract, run_two_and_fail, NULL);
+    contract_jump(contract, -HOUR_MS);
+    contract_send(contract, "go", NULL);
+    contract_idle(contract);
+    contract_advance(contract, "2 hours");
+    assert_errored(contract, "Refused", "after all");
+    assert_text(contract->trace, "compensate: two {}; compensate: one {}; ");
+}
+
+/* ---- What was abandoned, in a run that begins in the middle of the race ---------------------------------------------------- */
+
+BRANCH(wait_long)
+{
+    return pawl_sleep(run, "long", "1 hour");
+}
+
+BRANCH(work_twice)
+{
+    PAWL_TRY(pawl_do(run, "one", NULL, contract_body_ok, input, NULL));
+    PAWL_TRY(pawl_sleep(run, "short", "1 minute"));
+    return pawl_do(run, "two", NULL, contract_body_ok, input, out_result);
+}
+
+WORKFLOW(run_race)
+{
+    struct pawl_branch branches[] = { { .run = wait_long }, { .run = work_twice } };
+    size_t winner;
+    PAWL_TRY(pawl_first(run, "race", branches, 2, &winner));
+    return pawl_return(run, out_result, "i", (int)winner);
+}
+
+/* The wait that had lost was kept as failed, so it was over at once, and won. */
+TEST_OF(contract, what_lost_a_race_is_not_kept_in_a_run_that_runs_the_race_again)
+{
+    contract_start(contract, run_race, NULL);
+    contract_advance(contract, "1 minute");
+    assert_output(contract, "1");
+    assert_ok(contract, pawl_restart_from(contract->engine, "w", "i", "two", &contract->error));
+    contract_idle(contract);
+    contract_advance(contract, "2 hours");
+    assert_output(contract, "1");
+    assert_int_equal(contract->bodies, 3);
+}
+
 /* ---- Crashes ------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status quietly(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(quietly)
 {
     return pawl_result(step, out_result, "V", input);
 }
 
-static pawl_status fail_once(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(fail_once)
 {
     if (pawl_step_attempt(step) == 1)
         return pawl_fail(step, "NotNow", "again");
     return pawl_result(step, out_result, "V", input);
 }
 
-static pawl_status sweep_branch(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(sweep_branch)
 {
     static const struct pawl_compensation patiently = { .undo = fail_once };
     static const struct pawl_step_options options = { .compensate = &patiently };
@@ -534,14 +575,12 @@ static pawl_status sweep_branch(pawl_run *run, const pawl_value *input, pawl_val
     return pawl_do(run, name, &options, sweeping_plain, input, out_result);
 }
 
-static pawl_status run_to_be_swept(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_to_be_swept)
 {
     static const struct pawl_compensation quiet = { .undo = quietly };
     static const struct pawl_step_options options = { .compensate = &quiet };
     struct pawl_branch branches[2] = { { .run = sweep_branch }, { .run = sweep_branch } };
     pawl_value *names[2];
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_do(run, "first", &options, sweeping_plain, NULL, NULL));
     for (size_t i = 0; i < 2; i++) {
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &names[i], "s", i == 0 ? "left" : "right"));
@@ -552,37 +591,8 @@ static pawl_status run_to_be_swept(pawl_run *run, const pawl_value *params, pawl
     return pawl_run_fail(run, "Refused", "after all");
 }
 
-static void F4_a_crash_anywhere_changes_nothing_and_undoes_nothing_twice(void **state)
+TEST_OF(sweeping, F4_a_crash_anywhere_changes_nothing_and_undoes_nothing_twice)
 {
-    struct sweeping *sweeping = *state;
     sweeping_sweep_workflow(sweeping, run_to_be_swept);
     sweeping_is_clean(sweeping, "errored with Refused");
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(F4_compensations_run_in_reverse_order_when_the_run_fails),
-        CONTRACT_TEST(F4_a_step_that_failed_is_not_undone_those_before_it_are),
-        CONTRACT_TEST(F4_a_failure_that_the_workflow_handles_undoes_nothing),
-        CONTRACT_TEST(F4_what_a_loser_did_is_undone_though_it_was_cut_short_before_it_was_told),
-        CONTRACT_TEST(F4_what_lost_a_race_is_undone_too_whether_the_run_fails_at_once_or_later),
-        CONTRACT_TEST(F4_input_and_result_are_handed_on_as_they_were_and_what_is_absent_is_left_out),
-        CONTRACT_TEST(F4_steps_of_branches_are_undone_in_the_reverse_order_of_their_completion),
-        CONTRACT_TEST(F4_a_step_that_was_asked_for_twice_is_undone_once),
-        CONTRACT_TEST(F4_a_compensation_is_tried_again_as_its_own_options_say),
-        CONTRACT_TEST(F4_a_compensation_that_fails_for_good_is_logged_and_the_others_still_run),
-        CONTRACT_TEST(F4_terminate_with_rollback_undoes_and_ends_as_terminated_without_an_error),
-        CONTRACT_TEST(F4_a_rollback_that_cannot_undo_all_ends_with_COMPENSATION_FAILED),
-        CONTRACT_TEST(F4_the_longest_step_names_are_undone_under_names_of_their_own),
-        CONTRACT_TEST(F4_a_run_that_met_its_limit_of_steps_is_undone_all_the_same),
-        CONTRACT_TEST(F4_a_compensation_needs_a_function_and_is_not_compensated_itself),
-        CONTRACT_TEST(F4_the_names_of_compensations_are_no_names_for_other_steps),
-        CONTRACT_TEST(F4_the_defaults_of_a_workflow_carry_no_compensation),
-    };
-    const struct CMUnitTest sweeps[] = {
-        SWEEP_TEST(F4_a_crash_anywhere_changes_nothing_and_undoes_nothing_twice),
-    };
-    int failed = contract_run_tests("contract F4", tests, sizeof tests / sizeof tests[0]);
-    return failed + cmocka_run_group_tests(sweeps, NULL, NULL);
 }

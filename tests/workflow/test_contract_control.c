@@ -1,10 +1,8 @@
 /* Contract B4 to B6: pause, resume, terminate and restart, from every status and while a turn is under way. */
 #include "kit/contract_world.h"
 
-#include <string.h>
-
 /* One step, a wait of ten hours for "go", another step.  Fails before the wait when params are 1. */
-static pawl_status run_stages(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_stages)
 {
     struct pawl_event event;
     PAWL_TRY(pawl_do(run, "before", NULL, contract_body_ok, params, NULL));
@@ -77,7 +75,7 @@ static void assert_transitions(struct contract *contract, const struct transitio
         assert_transition(contract, &transitions[i]);
 }
 
-static void B4_pause_from_every_status(void **state)
+TEST_OF(contract, B4_pause_from_every_status)
 {
     static const struct transition transitions[] = {
         { PAWL_ACTIVE, pawl_pause, PAWL_OK, PAWL_PAUSED },
@@ -87,10 +85,10 @@ static void B4_pause_from_every_status(void **state)
         { PAWL_TERMINATED, pawl_pause, PAWL_INSTANCE_TERMINAL, PAWL_TERMINATED },
         { PAWL_ERRORED, pawl_pause, PAWL_INSTANCE_TERMINAL, PAWL_ERRORED },
     };
-    assert_transitions(*state, transitions, sizeof transitions / sizeof transitions[0]);
+    assert_transitions(contract, transitions, sizeof transitions / sizeof transitions[0]);
 }
 
-static void B4_resume_from_every_status(void **state)
+TEST_OF(contract, B4_resume_from_every_status)
 {
     static const struct transition transitions[] = {
         { PAWL_ACTIVE, pawl_resume, PAWL_OK, PAWL_ACTIVE },
@@ -100,10 +98,10 @@ static void B4_resume_from_every_status(void **state)
         { PAWL_TERMINATED, pawl_resume, PAWL_INSTANCE_TERMINAL, PAWL_TERMINATED },
         { PAWL_ERRORED, pawl_resume, PAWL_INSTANCE_TERMINAL, PAWL_ERRORED },
     };
-    assert_transitions(*state, transitions, sizeof transitions / sizeof transitions[0]);
+    assert_transitions(contract, transitions, sizeof transitions / sizeof transitions[0]);
 }
 
-static void B5_terminate_from_every_status(void **state)
+TEST_OF(contract, B5_terminate_from_every_status)
 {
     static const struct transition transitions[] = {
         { PAWL_ACTIVE, pawl_terminate, PAWL_OK, PAWL_TERMINATED },
@@ -113,17 +111,17 @@ static void B5_terminate_from_every_status(void **state)
         { PAWL_TERMINATED, pawl_terminate, PAWL_INSTANCE_TERMINAL, PAWL_TERMINATED },
         { PAWL_ERRORED, pawl_terminate, PAWL_INSTANCE_TERMINAL, PAWL_ERRORED },
     };
-    assert_transitions(*state, transitions, sizeof transitions / sizeof transitions[0]);
+    assert_transitions(contract, transitions, sizeof transitions / sizeof transitions[0]);
 }
 
-static void B5_restart_from_every_status(void **state)
+TEST_OF(contract, B5_restart_from_every_status)
 {
     static const struct transition transitions[] = {
         { PAWL_ACTIVE, pawl_restart, PAWL_OK, PAWL_ACTIVE },     { PAWL_WAITING, pawl_restart, PAWL_OK, PAWL_ACTIVE },
         { PAWL_PAUSED, pawl_restart, PAWL_OK, PAWL_ACTIVE },     { PAWL_COMPLETE, pawl_restart, PAWL_OK, PAWL_ACTIVE },
         { PAWL_TERMINATED, pawl_restart, PAWL_OK, PAWL_ACTIVE }, { PAWL_ERRORED, pawl_restart, PAWL_OK, PAWL_ACTIVE },
     };
-    assert_transitions(*state, transitions, sizeof transitions / sizeof transitions[0]);
+    assert_transitions(contract, transitions, sizeof transitions / sizeof transitions[0]);
 }
 
 static pawl_status send_go(pawl_engine *engine, const char *workflow, const char *id, struct pawl_error *error)
@@ -134,9 +132,8 @@ static pawl_status send_go(pawl_engine *engine, const char *workflow, const char
     return pawl_send_event(engine, NULL, workflow, id, &options, NULL, error);
 }
 
-static void B6_pause_terminate_and_event_on_a_finished_instance_are_INSTANCE_TERMINAL(void **state)
+TEST_OF(contract, B6_pause_terminate_and_event_on_a_finished_instance_are_INSTANCE_TERMINAL)
 {
-    struct contract *contract = *state;
     static const enum pawl_instance_status finished[] = { PAWL_COMPLETE, PAWL_TERMINATED, PAWL_ERRORED };
     static contract_control_fn *const controls[] = { pawl_pause, pawl_resume, pawl_terminate, send_go };
 
@@ -155,9 +152,8 @@ static void B6_pause_terminate_and_event_on_a_finished_instance_are_INSTANCE_TER
     }
 }
 
-static void B6_control_of_what_is_not_there_is_told(void **state)
+TEST_OF(contract, B6_control_of_what_is_not_there_is_told)
 {
-    struct contract *contract = *state;
     static contract_control_fn *const controls[] = { pawl_pause, pawl_resume, pawl_terminate, pawl_restart, send_go };
     contract_create(contract, run_stages, NULL);
 
@@ -170,9 +166,8 @@ static void B6_control_of_what_is_not_there_is_told(void **state)
 
 /* ---- B4: pausing -------------------------------------------------------------------------------------------------------- */
 
-static void B4_a_paused_queued_run_does_not_start_until_it_is_resumed(void **state)
+TEST_OF(contract, B4_a_paused_queued_run_does_not_start_until_it_is_resumed)
 {
-    struct contract *contract = *state;
     bring_into(contract, PAWL_ACTIVE);
     contract_control(contract, pawl_pause);
 
@@ -187,19 +182,16 @@ static void B4_a_paused_queued_run_does_not_start_until_it_is_resumed(void **sta
     assert_int_equal(contract_get(contract).started_at_ms, CONTRACT_START_MS + DAY_MS);
 }
 
-static void B4_a_paused_run_is_due_at_no_time(void **state)
+TEST_OF(contract, B4_a_paused_run_is_due_at_no_time)
 {
-    struct contract *contract = *state;
-
     bring_into(contract, PAWL_PAUSED);
 
     assert_int_equal(contract_next_wake(contract), INT64_MAX);
     assert_text(contract_get(contract).current_step->name, "wait");
 }
 
-static void B4_timers_go_on_counting_while_paused(void **state)
+TEST_OF(contract, B4_timers_go_on_counting_while_paused)
 {
-    struct contract *contract = *state;
     bring_into(contract, PAWL_PAUSED);
     contract_advance(contract, "11 h");
     struct pawl_step_record while_paused = contract_step(contract, "wait");
@@ -212,9 +204,8 @@ static void B4_timers_go_on_counting_while_paused(void **state)
     assert_int_equal(contract_get(contract).completed_at_ms, CONTRACT_START_MS + 11 * HOUR_MS);
 }
 
-static void B4_a_run_that_is_resumed_early_waits_until_the_same_moment(void **state)
+TEST_OF(contract, B4_a_run_that_is_resumed_early_waits_until_the_same_moment)
 {
-    struct contract *contract = *state;
     bring_into(contract, PAWL_PAUSED);
     contract_advance(contract, "1 h");
 
@@ -227,15 +218,13 @@ static void B4_a_run_that_is_resumed_early_waits_until_the_same_moment(void **st
     assert_int_equal(contract->bodies, 1);
 }
 
-static pawl_status run_retries(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_retries)
 {
-    (void)params;
     return pawl_do(run, "x", NULL, contract_body_fails, NULL, out_result);
 }
 
-static void B4_a_retry_that_comes_due_while_paused_runs_after_the_resume(void **state)
+TEST_OF(contract, B4_a_retry_that_comes_due_while_paused_runs_after_the_resume)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_retries, NULL);
     contract_control(contract, pawl_pause);
 
@@ -249,9 +238,8 @@ static void B4_a_retry_that_comes_due_while_paused_runs_after_the_resume(void **
     assert_int_equal(contract_step(contract, "x").next_retry_at_ms, CONTRACT_START_MS + HOUR_MS + 20000);
 }
 
-static void B4_events_of_a_paused_run_are_buffered(void **state)
+TEST_OF(contract, B4_events_of_a_paused_run_are_buffered)
 {
-    struct contract *contract = *state;
     bring_into(contract, PAWL_PAUSED);
 
     contract_send(contract, "go", "7");
@@ -267,10 +255,9 @@ static void B4_events_of_a_paused_run_are_buffered(void **state)
 }
 
 /* Asks for a pause from within; number 1: takes it back again; number 2: then fails; number 3: then times out. */
-static pawl_status body_pauses(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_pauses)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
     if (contract->bodies++ > 0)
         return PAWL_OK;
     PAWL_TRY(pawl_pause(contract->engine, "w", "i", NULL));
@@ -284,19 +271,16 @@ static pawl_status body_pauses(pawl_step *step, const pawl_value *input, pawl_va
     return pawl_result(step, out_result, "s", "kept");
 }
 
-static pawl_status run_pauses(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_pauses)
 {
     struct contract *contract = pawl_run_user(run);
-    (void)params;
     PAWL_TRY(pawl_do(run, "pauses", NULL, body_pauses, NULL, out_result));
     contract_trace(contract, "goes on; ");
     return pawl_do(run, "next", NULL, contract_body_ok, NULL, NULL);
 }
 
-static void B4_a_busy_run_is_paused_at_its_next_step_boundary(void **state)
+TEST_OF(contract, B4_a_busy_run_is_paused_at_its_next_step_boundary)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_pauses, NULL);
 
     assert_instance(contract, PAWL_PAUSED);
@@ -310,25 +294,21 @@ static void B4_a_busy_run_is_paused_at_its_next_step_boundary(void **state)
     assert_int_equal(contract->bodies, 2);
 }
 
-static void B4_a_pause_comes_before_user_code_goes_on(void **state)
+TEST_OF(contract, B4_a_pause_comes_before_user_code_goes_on)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_pauses, NULL);
 
     assert_instance(contract, PAWL_PAUSED);
     assert_text(contract->trace, "");
 }
 
-static pawl_status run_pauses_last(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_pauses_last)
 {
-    (void)params;
     return pawl_do(run, "pauses", NULL, body_pauses, NULL, out_result);
 }
 
-static void B4_a_pause_during_the_last_step_comes_before_the_end_of_the_run(void **state)
+TEST_OF(contract, B4_a_pause_during_the_last_step_comes_before_the_end_of_the_run)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_pauses_last, NULL);
     struct pawl_instance paused = contract_get(contract);
 
@@ -341,9 +321,8 @@ static void B4_a_pause_during_the_last_step_comes_before_the_end_of_the_run(void
     assert_int_equal(contract->bodies, 1);
 }
 
-static void B4_a_pause_that_was_taken_back_in_time_does_not_happen(void **state)
+TEST_OF(contract, B4_a_pause_that_was_taken_back_in_time_does_not_happen)
 {
-    struct contract *contract = *state;
     contract->number = 1;
 
     contract_start(contract, run_pauses, NULL);
@@ -351,9 +330,8 @@ static void B4_a_pause_that_was_taken_back_in_time_does_not_happen(void **state)
     assert_output(contract, "\"kept\"");
 }
 
-static void B4_a_pause_during_an_attempt_that_fails_keeps_the_attempt_and_its_retry(void **state)
+TEST_OF(contract, B4_a_pause_during_an_attempt_that_fails_keeps_the_attempt_and_its_retry)
 {
-    struct contract *contract = *state;
     contract->number = 2;
 
     contract_start(contract, run_pauses, NULL);
@@ -372,9 +350,8 @@ static void B4_a_pause_during_an_attempt_that_fails_keeps_the_attempt_and_its_re
     assert_int_equal(contract_step(contract, "pauses").attempts, 2);
 }
 
-static void B4_a_pause_during_an_attempt_that_times_out_is_kept(void **state)
+TEST_OF(contract, B4_a_pause_during_an_attempt_that_times_out_is_kept)
 {
-    struct contract *contract = *state;
     contract->number = 3;
 
     contract_start(contract, run_pauses, NULL);
@@ -386,10 +363,9 @@ static void B4_a_pause_during_an_attempt_that_times_out_is_kept(void **state)
 /* ---- B5: terminating and restarting ------------------------------------------------------------------------------------------ */
 
 /* Ends its own run from within, once, having logged, registered and come to a result. */
-static pawl_status body_ends_itself(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_ends_itself)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
     contract->bodies++;
     PAWL_TRY(pawl_step_log(step, PAWL_LOG_INFO, NULL, NULL, "in run %d", contract->bodies));
     PAWL_TRY(pawl_step_sql(step, "INSERT INTO paid (id) VALUES ($1)", "[i]", contract->bodies));
@@ -398,9 +374,8 @@ static pawl_status body_ends_itself(pawl_step *step, const pawl_value *input, pa
     return pawl_result(step, out_result, "i", contract->bodies);
 }
 
-static pawl_status run_ends_itself(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_ends_itself)
 {
-    (void)params;
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "before"));
     PAWL_TRY(pawl_do(run, "ends", NULL, body_ends_itself, NULL, out_result));
     return pawl_do(run, "next", NULL, contract_body_ok, NULL, NULL);
@@ -414,9 +389,8 @@ static size_t count_user_logs(const struct pawl_history *history)
     return count;
 }
 
-static void B5_a_turn_under_way_commits_nothing_after_a_terminate(void **state)
+TEST_OF(contract, B5_a_turn_under_way_commits_nothing_after_a_terminate)
 {
-    struct contract *contract = *state;
     contract_execute(contract, "CREATE TABLE paid (id INTEGER PRIMARY KEY)");
 
     contract_start(contract, run_ends_itself, NULL);
@@ -432,9 +406,8 @@ static void B5_a_turn_under_way_commits_nothing_after_a_terminate(void **state)
     assert_int_equal(contract_query(contract, "SELECT count(*) FROM workflow_task"), 0);
 }
 
-static void B5_a_turn_under_way_on_the_old_run_commits_nothing_after_a_restart(void **state)
+TEST_OF(contract, B5_a_turn_under_way_on_the_old_run_commits_nothing_after_a_restart)
 {
-    struct contract *contract = *state;
     contract_execute(contract, "CREATE TABLE paid (id INTEGER PRIMARY KEY)");
     contract->number = 1;
 
@@ -449,9 +422,8 @@ static void B5_a_turn_under_way_on_the_old_run_commits_nothing_after_a_restart(v
     assert_int_equal(contract_query(contract, "SELECT sum(id) FROM paid"), 2);
 }
 
-static void B5_a_terminated_run_never_goes_on(void **state)
+TEST_OF(contract, B5_a_terminated_run_never_goes_on)
 {
-    struct contract *contract = *state;
     bring_into(contract, PAWL_WAITING);
 
     contract_control(contract, pawl_terminate);
@@ -466,9 +438,8 @@ static void B5_a_terminated_run_never_goes_on(void **state)
     assert_int_equal(contract->bodies, 1);
 }
 
-static void B5_a_restart_keeps_earlier_runs_and_starts_clean(void **state)
+TEST_OF(contract, B5_a_restart_keeps_earlier_runs_and_starts_clean)
 {
-    struct contract *contract = *state;
     bring_into(contract, PAWL_COMPLETE);
     contract_jump(contract, HOUR_MS);
 
@@ -499,9 +470,8 @@ static void B5_a_restart_keeps_earlier_runs_and_starts_clean(void **state)
     assert_int_equal(second.event_count, 0);
 }
 
-static void B5_a_restart_clears_the_error_of_the_run_before(void **state)
+TEST_OF(contract, B5_a_restart_clears_the_error_of_the_run_before)
 {
-    struct contract *contract = *state;
     bring_into(contract, PAWL_ERRORED);
 
     contract_control(contract, pawl_restart);
@@ -513,9 +483,8 @@ static void B5_a_restart_clears_the_error_of_the_run_before(void **state)
     assert_int_equal(contract->bodies, 2);
 }
 
-static void B5_a_restart_forgets_a_pause_and_old_wakes(void **state)
+TEST_OF(contract, B5_a_restart_forgets_a_pause_and_old_wakes)
 {
-    struct contract *contract = *state;
     bring_into(contract, PAWL_PAUSED);
 
     contract_control(contract, pawl_restart);
@@ -527,9 +496,8 @@ static void B5_a_restart_forgets_a_pause_and_old_wakes(void **state)
     assert_int_equal(contract_get(contract).run_number, 2);
 }
 
-static void B5_a_run_can_be_restarted_many_times(void **state)
+TEST_OF(contract, B5_a_run_can_be_restarted_many_times)
 {
-    struct contract *contract = *state;
     bring_into(contract, PAWL_WAITING);
 
     for (int i = 0; i < 5; i++)
@@ -544,36 +512,4 @@ static void B5_a_run_can_be_restarted_many_times(void **state)
     assert_int_equal(contract_history(contract, 5).step_count, 0);
     struct pawl_history none;
     assert_status(pawl_world_history(contract->world, "w", "i", 7, &none, &contract->error), PAWL_INVALID);
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(B4_pause_from_every_status),
-        CONTRACT_TEST(B4_resume_from_every_status),
-        CONTRACT_TEST(B5_terminate_from_every_status),
-        CONTRACT_TEST(B5_restart_from_every_status),
-        CONTRACT_TEST(B6_pause_terminate_and_event_on_a_finished_instance_are_INSTANCE_TERMINAL),
-        CONTRACT_TEST(B6_control_of_what_is_not_there_is_told),
-        CONTRACT_TEST(B4_a_paused_queued_run_does_not_start_until_it_is_resumed),
-        CONTRACT_TEST(B4_a_paused_run_is_due_at_no_time),
-        CONTRACT_TEST(B4_timers_go_on_counting_while_paused),
-        CONTRACT_TEST(B4_a_run_that_is_resumed_early_waits_until_the_same_moment),
-        CONTRACT_TEST(B4_a_retry_that_comes_due_while_paused_runs_after_the_resume),
-        CONTRACT_TEST(B4_events_of_a_paused_run_are_buffered),
-        CONTRACT_TEST(B4_a_busy_run_is_paused_at_its_next_step_boundary),
-        CONTRACT_TEST(B4_a_pause_comes_before_user_code_goes_on),
-        CONTRACT_TEST(B4_a_pause_during_the_last_step_comes_before_the_end_of_the_run),
-        CONTRACT_TEST(B4_a_pause_that_was_taken_back_in_time_does_not_happen),
-        CONTRACT_TEST(B4_a_pause_during_an_attempt_that_fails_keeps_the_attempt_and_its_retry),
-        CONTRACT_TEST(B4_a_pause_during_an_attempt_that_times_out_is_kept),
-        CONTRACT_TEST(B5_a_turn_under_way_commits_nothing_after_a_terminate),
-        CONTRACT_TEST(B5_a_turn_under_way_on_the_old_run_commits_nothing_after_a_restart),
-        CONTRACT_TEST(B5_a_terminated_run_never_goes_on),
-        CONTRACT_TEST(B5_a_restart_keeps_earlier_runs_and_starts_clean),
-        CONTRACT_TEST(B5_a_restart_clears_the_error_of_the_run_before),
-        CONTRACT_TEST(B5_a_restart_forgets_a_pause_and_old_wakes),
-        CONTRACT_TEST(B5_a_run_can_be_restarted_many_times),
-    };
-    return contract_run_tests("contract B4 to B6", tests, sizeof tests / sizeof tests[0]);
 }

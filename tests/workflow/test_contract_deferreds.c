@@ -1,7 +1,4 @@
 /* Contract F3: deferreds, which whoever has the token finishes. */
-#include <stdio.h>
-#include <string.h>
-
 #include "kit/contract_world.h"
 #include "kit/sweeping.h"
 
@@ -13,10 +10,9 @@ static void keep_token(struct contract *contract, const char *token)
 }
 
 /* Waits at once. */
-static pawl_status run_waiting(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_waiting)
 {
     const char *token;
-    (void)params;
     PAWL_TRY(pawl_deferred_token(run, "answer", &token));
     keep_token(pawl_run_user(run), token);
     pawl_status status = pawl_await_deferred(run, "answer", pawl_value_string(params, NULL, NULL), out_result);
@@ -27,10 +23,9 @@ static pawl_status run_waiting(pawl_run *run, const pawl_value *params, pawl_val
 }
 
 /* Waits an hour later. */
-static pawl_status run_late(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_late)
 {
     const char *token;
-    (void)params;
     PAWL_TRY(pawl_deferred_token(run, "answer", &token));
     keep_token(pawl_run_user(run), token);
     PAWL_TRY(pawl_sleep(run, "nap", "1 hour"));
@@ -44,9 +39,8 @@ static void succeed(struct contract *contract, const char *result_json)
 
 /* ---- Finishing ------------------------------------------------------------------------------------------------------------ */
 
-static void F3_whoever_has_the_token_wakes_the_run(void **state)
+TEST_OF(contract, F3_whoever_has_the_token_wakes_the_run)
 {
-    struct contract *contract = *state;
     for (size_t i = 0; i < CONTRACT_DISTINCT_COUNT; i++) {
         contract_begin_again(contract);
         contract_start(contract, run_waiting, NULL);
@@ -59,9 +53,8 @@ static void F3_whoever_has_the_token_wakes_the_run(void **state)
     }
 }
 
-static void F3_finishing_it_before_the_run_waits_is_fine(void **state)
+TEST_OF(contract, F3_finishing_it_before_the_run_waits_is_fine)
 {
-    struct contract *contract = *state;
     for (size_t i = 0; i < CONTRACT_DISTINCT_COUNT; i++) {
         contract_begin_again(contract);
         contract_start(contract, run_late, NULL);
@@ -73,9 +66,8 @@ static void F3_finishing_it_before_the_run_waits_is_fine(void **state)
     }
 }
 
-static void F3_a_deferred_can_be_failed(void **state)
+TEST_OF(contract, F3_a_deferred_can_be_failed)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waiting, NULL);
     assert_ok(contract,
               pawl_deferred_fail(contract->engine, contract->text, "Refused", "by the boss", &contract->error));
@@ -84,9 +76,8 @@ static void F3_a_deferred_can_be_failed(void **state)
     assert_int_equal(contract_step(contract, "answer").status, PAWL_STEP_ERRORED);
 }
 
-static void F3_the_first_wins_the_same_again_is_fine_and_another_is_told(void **state)
+TEST_OF(contract, F3_the_first_wins_the_same_again_is_fine_and_another_is_told)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_late, NULL);
     succeed(contract, "0");
     succeed(contract, "0");
@@ -100,9 +91,8 @@ static void F3_the_first_wins_the_same_again_is_fine_and_another_is_told(void **
     assert_output(contract, "0");
 }
 
-static void F3_a_failure_that_came_first_wins_too(void **state)
+TEST_OF(contract, F3_a_failure_that_came_first_wins_too)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_late, NULL);
     assert_ok(contract, pawl_deferred_fail(contract->engine, contract->text, "No", "no", &contract->error));
     assert_ok(contract, pawl_deferred_fail(contract->engine, contract->text, "No", "no", &contract->error));
@@ -114,9 +104,8 @@ static void F3_a_failure_that_came_first_wins_too(void **state)
 
 /* ---- Waiting too long ------------------------------------------------------------------------------------------------------ */
 
-static void F3_a_wait_with_a_limit_ends_at_it(void **state)
+TEST_OF(contract, F3_a_wait_with_a_limit_ends_at_it)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waiting, "\"1 hour\"");
     assert_int_equal(contract_get(contract).current_step->waits_for->until_ms, CONTRACT_START_MS + HOUR_MS);
     contract_advance(contract, "59 minutes");
@@ -125,9 +114,8 @@ static void F3_a_wait_with_a_limit_ends_at_it(void **state)
     assert_says(contract_get(contract).output_json, "WAIT_FOR_EVENT_TIMEOUT");
 }
 
-static void F3_an_answer_within_the_limit_is_taken(void **state)
+TEST_OF(contract, F3_an_answer_within_the_limit_is_taken)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waiting, "\"1 hour\"");
     contract_jump(contract, 2 * HOUR_MS); /* nobody has looked yet */
     succeed(contract, "1");
@@ -135,9 +123,8 @@ static void F3_an_answer_within_the_limit_is_taken(void **state)
     assert_output(contract, "1");
 }
 
-static void F3_a_wait_without_a_limit_lasts(void **state)
+TEST_OF(contract, F3_a_wait_without_a_limit_lasts)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waiting, NULL);
     assert_int_equal(contract_get(contract).current_step->waits_for->until_ms, 0);
     contract_advance(contract, "1000 days");
@@ -149,10 +136,9 @@ static void F3_a_wait_without_a_limit_lasts(void **state)
 
 /* ---- The token ---------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status run_two_tokens(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_two_tokens)
 {
     const char *one, *two;
-    (void)params;
     PAWL_TRY(pawl_deferred_token(run, "one", &one));
     PAWL_TRY(pawl_deferred_token(run, "two", &two));
     contract_trace(pawl_run_user(run), "%s %s\n", one, two);
@@ -160,9 +146,8 @@ static pawl_status run_two_tokens(pawl_run *run, const pawl_value *params, pawl_
     return pawl_return(run, out_result, "[s, s]", one, two);
 }
 
-static void F3_a_token_is_the_same_at_every_replay_and_like_no_other(void **state)
+TEST_OF(contract, F3_a_token_is_the_same_at_every_replay_and_like_no_other)
 {
-    struct contract *contract = *state;
     char first[512];
     contract_start(contract, run_two_tokens, NULL);
     contract_advance(contract, "1 hour");
@@ -181,10 +166,9 @@ static void F3_a_token_is_the_same_at_every_replay_and_like_no_other(void **stat
     assert_string_not_equal(strrchr(first, '.'), strrchr(space + 1, '.'));
 }
 
-static void F3_what_is_no_token_is_refused(void **state)
+TEST_OF(contract, F3_what_is_no_token_is_refused)
 {
     static const char *const wrong[] = { "", "x", "w.i.1.1", "w.i.1.1.", "w.i.1.1.00000000000000000000000000000000" };
-    struct contract *contract = *state;
     contract_start(contract, run_waiting, NULL);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         assert_status(pawl_deferred_succeed(contract->engine, wrong[i], "1", &contract->error), PAWL_INVALID_TOKEN);
@@ -197,9 +181,8 @@ static void F3_what_is_no_token_is_refused(void **state)
     assert_instance(contract, PAWL_WAITING);
 }
 
-static void F3_a_token_is_worth_nothing_once_its_run_is_over(void **state)
+TEST_OF(contract, F3_a_token_is_worth_nothing_once_its_run_is_over)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waiting, NULL);
     const char *old = contract->text;
     contract_control(contract, pawl_restart);
@@ -210,34 +193,29 @@ static void F3_a_token_is_worth_nothing_once_its_run_is_over(void **state)
     assert_status(pawl_deferred_succeed(contract->engine, contract->text, "1", &contract->error), PAWL_INVALID_TOKEN);
 }
 
-static void F3_a_result_that_is_no_JSON_is_refused(void **state)
+TEST_OF(contract, F3_a_result_that_is_no_JSON_is_refused)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waiting, NULL);
     assert_status(pawl_deferred_succeed(contract->engine, contract->text, "{", &contract->error), PAWL_INVALID_JSON);
     contract_idle(contract);
     assert_instance(contract, PAWL_WAITING);
 }
 
-static pawl_status branch_sleeps(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_sleeps)
 {
-    (void)input;
-    (void)out_result;
     return pawl_sleep(run, "nap", "1 hour");
 }
 
-static pawl_status run_race(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_race)
 {
     struct pawl_branch branches[2] = { { .run = run_waiting }, { .run = branch_sleeps } };
     size_t winner;
-    (void)params;
     PAWL_TRY(pawl_first(run, "race", branches, 2, &winner));
     return pawl_return(run, out_result, "[i, V]", (int)winner, branches[winner].result);
 }
 
-static void F3_a_deferred_can_win_a_race_and_lose_one(void **state)
+TEST_OF(contract, F3_a_deferred_can_win_a_race_and_lose_one)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_race, NULL);
     succeed(contract, "\"\"");
     contract_idle(contract);
@@ -248,27 +226,22 @@ static void F3_a_deferred_can_win_a_race_and_lose_one(void **state)
     assert_output(contract, "[1]");
 }
 
-static pawl_status wait_for_go(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(wait_for_go)
 {
     struct pawl_event event;
-    (void)input;
-    (void)out_result;
     return pawl_wait_for_event(run, "go", "go", "1 day", &event);
 }
 
-static pawl_status run_against_deferred(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_against_deferred)
 {
     struct pawl_branch branches[2] = { { .run = wait_for_go }, { .run = run_waiting } };
     size_t winner;
-    (void)out_result;
-    (void)params;
     PAWL_TRY(pawl_first(run, "race", branches, 2, &winner));
     return pawl_sleep(run, "afterwards", "1 hour");
 }
 
-static void F3_what_was_acknowledged_before_its_branch_lost_is_acknowledged_again(void **state)
+TEST_OF(contract, F3_what_was_acknowledged_before_its_branch_lost_is_acknowledged_again)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_against_deferred, NULL);
     assert_ok(contract, pawl_pause(contract->engine, "w", "i", &contract->error));
     contract_send(contract, "go", NULL);
@@ -283,31 +256,27 @@ static void F3_what_was_acknowledged_before_its_branch_lost_is_acknowledged_agai
 
 /* ---- Crashes -------------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status tell(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(tell)
 {
-    (void)out_result;
     return pawl_deferred_succeed(pawl_step_engine(step), pawl_value_string(input, NULL, ""), "7", NULL);
 }
 
-static pawl_status branch_tells(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_tells)
 {
-    (void)out_result;
     PAWL_TRY(pawl_sleep(run, "nap", "1 hour"));
     return pawl_do(run, "tell", NULL, tell, input, NULL);
 }
 
-static pawl_status branch_waits(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_waits)
 {
-    (void)input;
     return pawl_await_deferred(run, "answer", "1 day", out_result);
 }
 
-static pawl_status run_to_be_swept(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_to_be_swept)
 {
     struct pawl_branch branches[2] = { { .run = branch_tells }, { .run = branch_waits } };
     const char *token;
     pawl_value *input;
-    (void)params;
     PAWL_TRY(pawl_deferred_token(run, "answer", &token));
     PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "s", token));
     branches[0].input = input;
@@ -315,49 +284,20 @@ static pawl_status run_to_be_swept(pawl_run *run, const pawl_value *params, pawl
     return pawl_return(run, out_result, "V", branches[1].result);
 }
 
-static void F3_a_crash_anywhere_changes_nothing(void **state)
+TEST_OF(sweeping, F3_a_crash_anywhere_changes_nothing)
 {
-    struct sweeping *sweeping = *state;
     sweeping_sweep_workflow(sweeping, run_to_be_swept);
     sweeping_is_clean(sweeping, "complete with 7");
 }
 
-static pawl_status run_waiting_for_no_time(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_waiting_for_no_time)
 {
-    (void)params;
     return pawl_await_deferred(run, "gate", "0", out_result);
 }
 
-static void F3_a_timeout_of_nothing_is_refused_and_not_taken_for_none(void **state)
+TEST_OF(contract, F3_a_timeout_of_nothing_is_refused_and_not_taken_for_none)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waiting_for_no_time, NULL);
     assert_errored(contract, "WAIT_FOR_EVENT_TIMEOUT_RANGE",
                    "a wait for a deferred lasts 1 ms to 365 days, or has no timeout (NULL): not 0 ms");
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(F3_whoever_has_the_token_wakes_the_run),
-        CONTRACT_TEST(F3_finishing_it_before_the_run_waits_is_fine),
-        CONTRACT_TEST(F3_what_was_acknowledged_before_its_branch_lost_is_acknowledged_again),
-        CONTRACT_TEST(F3_a_deferred_can_be_failed),
-        CONTRACT_TEST(F3_the_first_wins_the_same_again_is_fine_and_another_is_told),
-        CONTRACT_TEST(F3_a_failure_that_came_first_wins_too),
-        CONTRACT_TEST(F3_a_wait_with_a_limit_ends_at_it),
-        CONTRACT_TEST(F3_an_answer_within_the_limit_is_taken),
-        CONTRACT_TEST(F3_a_wait_without_a_limit_lasts),
-        CONTRACT_TEST(F3_a_token_is_the_same_at_every_replay_and_like_no_other),
-        CONTRACT_TEST(F3_what_is_no_token_is_refused),
-        CONTRACT_TEST(F3_a_token_is_worth_nothing_once_its_run_is_over),
-        CONTRACT_TEST(F3_a_result_that_is_no_JSON_is_refused),
-        CONTRACT_TEST(F3_a_deferred_can_win_a_race_and_lose_one),
-        CONTRACT_TEST(F3_a_timeout_of_nothing_is_refused_and_not_taken_for_none),
-    };
-    const struct CMUnitTest sweeps[] = {
-        SWEEP_TEST(F3_a_crash_anywhere_changes_nothing),
-    };
-    int failed = contract_run_tests("contract F3", tests, sizeof tests / sizeof tests[0]);
-    return failed + cmocka_run_group_tests(sweeps, NULL, NULL);
 }

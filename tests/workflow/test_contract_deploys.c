@@ -1,40 +1,31 @@
 /* Contract A17: code that changes between turns. */
 #include "kit/contract_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "engine/engine.h"
 
-static pawl_status run_nothing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_nothing)
 {
-    (void)run;
-    (void)params;
-    (void)out_result;
     return PAWL_OK;
 }
 
-static pawl_status run_old(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_old)
 {
-    (void)params;
     PAWL_TRY(pawl_do(run, "kept", NULL, contract_body_ok, NULL, NULL));
     PAWL_TRY(pawl_do(run, "removed", NULL, contract_body_ok, NULL, NULL));
     PAWL_TRY(pawl_sleep(run, "nap", "1 h"));
     return pawl_return(run, out_result, "s", "old");
 }
 
-static pawl_status run_new(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_new)
 {
-    (void)params;
     PAWL_TRY(pawl_do(run, "added", NULL, contract_body_ok, NULL, NULL));
     PAWL_TRY(pawl_sleep(run, "nap", "5 h"));
     PAWL_TRY(pawl_do(run, "kept", NULL, contract_body_ok, NULL, NULL));
     return pawl_return(run, out_result, "s", "new");
 }
 
-static void A17_a_run_goes_on_with_the_code_that_is_registered_now(void **state)
+TEST_OF(contract, A17_a_run_goes_on_with_the_code_that_is_registered_now)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_old, NULL);
     assert_int_equal(contract->bodies, 2);
 
@@ -52,16 +43,13 @@ static void A17_a_run_goes_on_with_the_code_that_is_registered_now(void **state)
     assert_int_equal(contract_step(contract, "nap").wake_at_ms, CONTRACT_START_MS + HOUR_MS);
 }
 
-static pawl_status run_other_kind(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_other_kind)
 {
-    (void)params;
-    (void)out_result;
     return pawl_sleep(run, "kept", "1 s");
 }
 
-static void A17_new_code_that_uses_a_name_for_another_kind_of_step_is_told(void **state)
+TEST_OF(contract, A17_new_code_that_uses_a_name_for_another_kind_of_step_is_told)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_old, NULL);
 
     contract_deploy(contract, run_other_kind);
@@ -71,15 +59,13 @@ static void A17_new_code_that_uses_a_name_for_another_kind_of_step_is_told(void 
     assert_says(contract_get(contract).error_message, "\"kept\"");
 }
 
-static pawl_status run_no_wait(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_no_wait)
 {
-    (void)params;
     return pawl_return(run, out_result, "s", "no wait");
 }
 
-static void A17_new_code_that_no_longer_waits_goes_on_when_the_run_is_woken(void **state)
+TEST_OF(contract, A17_new_code_that_no_longer_waits_goes_on_when_the_run_is_woken)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_old, NULL);
 
     contract_deploy(contract, run_no_wait);
@@ -91,23 +77,18 @@ static void A17_new_code_that_no_longer_waits_goes_on_when_the_run_is_woken(void
     assert_output(contract, "\"no wait\"");
 }
 
-static pawl_status run_waits_for_go(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_waits_for_go)
 {
-    (void)params;
-    (void)out_result;
     return pawl_wait_for_event(run, "wait", "go", NULL, NULL);
 }
 
-static pawl_status run_waits_for_stop(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_waits_for_stop)
 {
-    (void)params;
-    (void)out_result;
     return pawl_wait_for_event(run, "wait", "stop", NULL, NULL);
 }
 
-static void A17_new_code_that_waits_for_another_type_is_woken_by_it(void **state)
+TEST_OF(contract, A17_new_code_that_waits_for_another_type_is_woken_by_it)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waits_for_go, NULL);
     contract_deploy(contract, run_waits_for_stop);
     contract_control(contract, pawl_pause);
@@ -133,9 +114,8 @@ static void create_foreign(struct contract *contract)
     pw_unit_clear(&unit);
 }
 
-static void A17_a_runner_claims_only_the_workflows_that_it_has(void **state)
+TEST_OF(contract, A17_a_runner_claims_only_the_workflows_that_it_has)
 {
-    struct contract *contract = *state;
     struct pawl_instance foreign;
     create_foreign(contract);
 
@@ -150,9 +130,8 @@ static void A17_a_runner_claims_only_the_workflows_that_it_has(void **state)
     assert_status(pawl_world_get(contract->world, "foreign", "f", &foreign, &contract->error), PAWL_WORKFLOW_NOT_FOUND);
 }
 
-static void A17_a_run_whose_workflow_was_away_stays_due_and_goes_on_when_it_is_back(void **state)
+TEST_OF(contract, A17_a_run_whose_workflow_was_away_stays_due_and_goes_on_when_it_is_back)
 {
-    struct contract *contract = *state;
     struct pawl_world_options options = PAWL_WORLD_OPTIONS_INIT;
     if (!contract->in_file)
         skip(); /* only one engine can see a store in memory */
@@ -178,17 +157,4 @@ static void A17_a_run_whose_workflow_was_away_stays_due_and_goes_on_when_it_is_b
     assert_int_equal(due_at_ms, CONTRACT_START_MS + HOUR_MS);
     assert_output(contract, "\"old\"");
     assert_int_equal(contract->bodies, 2);
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(A17_a_run_goes_on_with_the_code_that_is_registered_now),
-        CONTRACT_TEST(A17_new_code_that_uses_a_name_for_another_kind_of_step_is_told),
-        CONTRACT_TEST(A17_new_code_that_no_longer_waits_goes_on_when_the_run_is_woken),
-        CONTRACT_TEST(A17_new_code_that_waits_for_another_type_is_woken_by_it),
-        CONTRACT_TEST(A17_a_runner_claims_only_the_workflows_that_it_has),
-        CONTRACT_TEST(A17_a_run_whose_workflow_was_away_stays_due_and_goes_on_when_it_is_back),
-    };
-    return contract_run_tests("contract A17", tests, sizeof tests / sizeof tests[0]);
 }

@@ -2,9 +2,6 @@
  * is durable; with the reason, the due time, the outcome.  test_hooks.c has the calls of service.h and the deliveries. */
 #include "kit/contract_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "kit/hooking.h"
 #include "kit/sweeping.h"
 
@@ -32,17 +29,15 @@ static int64_t deliver(struct contract *contract)
 
 /* ---- A run of its own ------------------------------------------------------------------------------------------ */
 
-static pawl_status run_sleeps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_sleeps)
 {
-    (void)params;
     PAWL_TRY(pawl_do(run, "before", NULL, contract_body_ok, NULL, NULL));
     PAWL_TRY(pawl_sleep(run, "nap", "1 hour"));
     return pawl_return(run, out_result, "i", 7);
 }
 
-static void C7_a_run_that_sleeps_and_completes_is_told_of(void **state)
+TEST_OF(contract, C7_a_run_that_sleeps_and_completes_is_told_of)
 {
-    struct contract *contract = *state;
     record_all(contract);
     contract_start(contract, run_sleeps, NULL);
     assert_recorded(contract, "i/1 create, i/1 wake 2026-01-01T01:00:00.000Z");
@@ -51,16 +46,14 @@ static void C7_a_run_that_sleeps_and_completes_is_told_of(void **state)
     assert_recorded(contract, "i/1 create, i/1 wake 2026-01-01T01:00:00.000Z, i/1 finished complete");
 }
 
-static pawl_status run_retries(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_retries)
 {
     const struct pawl_step_options once = { .retries = 1, .delay = "30 s" };
-    (void)params;
     return pawl_do(run, "x", &once, contract_body_fails, NULL, out_result);
 }
 
-static void C7_a_retry_and_a_failure_are_told_of(void **state)
+TEST_OF(contract, C7_a_retry_and_a_failure_are_told_of)
 {
-    struct contract *contract = *state;
     struct hearing hearing = { .calls = 0 };
     hear(contract, &hearing);
     contract_start(contract, run_retries, NULL);
@@ -73,18 +66,16 @@ static void C7_a_retry_and_a_failure_are_told_of(void **state)
                                  "\"error\":{\"name\":\"Broken\",\"message\":\"attempt 2\"}}");
 }
 
-static pawl_status run_waits(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_waits)
 {
     struct pawl_event event;
-    (void)params;
     PAWL_TRY(pawl_wait_for_event(run, "wait", "go", "2 hours", &event));
     *out_result = event.payload;
     return PAWL_OK;
 }
 
-static void C7_a_wait_and_its_event_are_told_of(void **state)
+TEST_OF(contract, C7_a_wait_and_its_event_are_told_of)
 {
-    struct contract *contract = *state;
     record_all(contract);
     contract_start(contract, run_waits, NULL);
     contract_send(contract, "go", "1");
@@ -94,23 +85,20 @@ static void C7_a_wait_and_its_event_are_told_of(void **state)
 }
 
 /* Sends the event that its run will wait for, when nobody waits yet. */
-static pawl_status body_sends_to_itself(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_sends_to_itself)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     return contract_send_id(contract, "go", "2", "early");
 }
 
-static pawl_status run_early_event(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_early_event)
 {
     PAWL_TRY(pawl_do(run, "send", NULL, body_sends_to_itself, NULL, NULL));
     return run_waits(run, params, out_result);
 }
 
-static void C7_an_event_that_comes_before_its_wait_makes_nothing_due(void **state)
+TEST_OF(contract, C7_an_event_that_comes_before_its_wait_makes_nothing_due)
 {
-    struct contract *contract = *state;
     record_all(contract);
     contract_start(contract, run_early_event, NULL);
     assert_output(contract, "2");
@@ -120,24 +108,21 @@ static void C7_an_event_that_comes_before_its_wait_makes_nothing_due(void **stat
 /* ---- Pauses in the middle of a turn ---------------------------------------------------------------------------- */
 
 /* Asks for a pause; number 1: and takes it back. */
-static pawl_status body_pauses(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_pauses)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     PAWL_TRY(pawl_pause(contract->engine, "w", "i", NULL));
     return contract->number == 1 ? pawl_resume(contract->engine, "w", "i", NULL) : PAWL_OK;
 }
 
-static pawl_status run_pauses(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_pauses)
 {
     PAWL_TRY(pawl_do(run, "pauses", NULL, body_pauses, params, NULL));
     return run_sleeps(run, params, out_result);
 }
 
-static void C7_a_run_that_pauses_is_told_of_when_it_is_resumed(void **state)
+TEST_OF(contract, C7_a_run_that_pauses_is_told_of_when_it_is_resumed)
 {
-    struct contract *contract = *state;
     record_all(contract);
     contract_start(contract, run_pauses, NULL);
     assert_instance(contract, PAWL_PAUSED);
@@ -150,9 +135,8 @@ static void C7_a_run_that_pauses_is_told_of_when_it_is_resumed(void **state)
 
 /* The turn has heard of the pause and closes for it; that it was taken back is found out only by the store.  Then the run
  * is due again at once, and that is told. */
-static void C7_a_pause_that_was_taken_back_in_time_makes_the_run_due(void **state)
+TEST_OF(contract, C7_a_pause_that_was_taken_back_in_time_makes_the_run_due)
 {
-    struct contract *contract = *state;
     contract->number = 1;
     record_all(contract);
     contract_start(contract, run_pauses, NULL);
@@ -160,9 +144,8 @@ static void C7_a_pause_that_was_taken_back_in_time_makes_the_run_due(void **stat
     assert_recorded(contract, "i/1 create, i/1 resume, i/1 wake 2026-01-01T01:00:00.000Z");
 }
 
-static void C7_a_sleeping_run_that_is_paused_and_resumed_is_told_of_anew(void **state)
+TEST_OF(contract, C7_a_sleeping_run_that_is_paused_and_resumed_is_told_of_anew)
 {
-    struct contract *contract = *state;
     record_all(contract);
     contract_start(contract, run_sleeps, NULL);
     contract_control(contract, pawl_pause);
@@ -174,32 +157,28 @@ static void C7_a_sleeping_run_that_is_paused_and_resumed_is_told_of_anew(void **
 
 /* ---- Others, from within a step --------------------------------------------------------------------------------- */
 
-static pawl_status body_bears(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_bears)
 {
-    (void)out_result;
     PAWL_TRY(pawl_step_create(step, "child", "c-1", input));
     return pawl_step_create(step, "child", "c-2", input);
 }
 
-static pawl_status body_tells(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_tells)
 {
-    (void)out_result;
     PAWL_TRY(pawl_step_send_event(step, "child", "c-1", "other", input));
     PAWL_TRY(pawl_step_send_event(step, "child", "c-2", "go", input));
     return pawl_step_send_event(step, "child", "c-2", "go", input);
 }
 
-static pawl_status run_bears(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_bears)
 {
-    (void)out_result;
     PAWL_TRY(pawl_do(run, "bear", NULL, body_bears, params, NULL));
     PAWL_TRY(pawl_sleep(run, "nap", "1 minute"));
     return pawl_do(run, "tell", NULL, body_tells, params, NULL);
 }
 
-static void C7_children_and_events_of_a_step_are_told_with_its_boundary(void **state)
+TEST_OF(contract, C7_children_and_events_of_a_step_are_told_with_its_boundary)
 {
-    struct contract *contract = *state;
     struct pawl_hook hook = hooking_hook("starts", NULL);
     hook.events = PAWL_HOOK_ENQUEUED;
     assert_ok(contract, pawl_hook_register(contract->engine, &hook, &contract->error));
@@ -217,20 +196,19 @@ static void C7_children_and_events_of_a_step_are_told_with_its_boundary(void **s
                      0);
 }
 
-static pawl_status body_fails_with_its_unit(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_fails_with_its_unit)
 {
-    (void)out_result;
     PAWL_TRY(pawl_step_create(step, "child", "c-1", input));
     return pawl_step_sql(step, "INSERT INTO keys VALUES (1)", NULL);
 }
 
-static pawl_status run_violates(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_violates)
 {
     const struct pawl_step_options never = { .retries = PAWL_NO_RETRIES };
     return pawl_do(run, "violate", &never, body_fails_with_its_unit, params, out_result);
 }
 
-static pawl_status run_has_children(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_has_children)
 {
     static const char *const names[] = { "one", "other", "apart" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -254,9 +232,8 @@ static void start_family(struct contract *contract, struct hearing *hearing)
 }
 
 /* They are due at once, long before they wanted to be. */
-static void C7_children_that_end_with_their_parent_are_told_of(void **state)
+TEST_OF(contract, C7_children_that_end_with_their_parent_are_told_of)
 {
-    struct contract *contract = *state;
     struct hearing hearing = { .calls = 0 };
     start_family(contract, &hearing);
 
@@ -268,9 +245,8 @@ static void C7_children_that_end_with_their_parent_are_told_of(void **state)
     assert_int_equal(contract_query(contract, "SELECT count(*) FROM workflow_task"), 1);
 }
 
-static void C7_so_are_those_that_the_turn_of_an_interrupted_parent_reaches(void **state)
+TEST_OF(contract, C7_so_are_those_that_the_turn_of_an_interrupted_parent_reaches)
 {
-    struct contract *contract = *state;
     struct hearing hearing = { .calls = 0 };
     start_family(contract, &hearing);
 
@@ -281,9 +257,8 @@ static void C7_so_are_those_that_the_turn_of_an_interrupted_parent_reaches(void 
     assert_text(hearing.heard, "i/1 resume, one/1 resume, other/1 resume");
 }
 
-static void C7_what_the_database_refused_is_not_told(void **state)
+TEST_OF(contract, C7_what_the_database_refused_is_not_told)
 {
-    struct contract *contract = *state;
     record_all(contract);
     contract_execute(contract, "CREATE TABLE keys (key INTEGER PRIMARY KEY)");
     contract_execute(contract, "INSERT INTO keys VALUES (1)");
@@ -296,33 +271,29 @@ static void C7_what_the_database_refused_is_not_told(void **state)
 /* ---- Control ------------------------------------------------------------------------------------------------------ */
 
 /* The run is ended, or begun anew, while this body runs: what the turn would have told is not true any more. */
-static pawl_status body_is_controlled(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_is_controlled)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     if (contract->bodies++ > 0)
         return PAWL_OK;
     return contract->number == 1 ? pawl_restart(contract->engine, "w", "i", NULL)
                                  : pawl_terminate(contract->engine, "w", "i", NULL);
 }
 
-static pawl_status run_controlled(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_controlled)
 {
     return pawl_do(run, "x", NULL, body_is_controlled, params, out_result);
 }
 
-static void C7_a_turn_whose_run_was_terminated_tells_nothing_more(void **state)
+TEST_OF(contract, C7_a_turn_whose_run_was_terminated_tells_nothing_more)
 {
-    struct contract *contract = *state;
     record_all(contract);
     contract_start(contract, run_controlled, NULL);
     assert_recorded(contract, "i/1 create, i/1 finished terminated");
 }
 
-static void C7_a_turn_whose_run_was_restarted_tells_nothing_of_the_old_one(void **state)
+TEST_OF(contract, C7_a_turn_whose_run_was_restarted_tells_nothing_of_the_old_one)
 {
-    struct contract *contract = *state;
     contract->number = 1;
     record_all(contract);
     contract_start(contract, run_controlled, NULL);
@@ -355,9 +326,8 @@ static void assert_another_engine_delivers(struct contract *contract)
 }
 
 /* Of one that only records.  A database in memory has no second engine: there it stays. */
-static void C7_another_engine_on_the_file_delivers_what_this_one_recorded(void **state)
+TEST_OF(contract, C7_another_engine_on_the_file_delivers_what_this_one_recorded)
 {
-    struct contract *contract = *state;
     record_all(contract);
     contract_start(contract, run_sleeps, NULL);
     assert_int_equal(deliver(contract), 0);
@@ -366,9 +336,8 @@ static void C7_another_engine_on_the_file_delivers_what_this_one_recorded(void *
         assert_another_engine_delivers(contract);
 }
 
-static void C7_what_one_process_recorded_the_next_one_delivers(void **state)
+TEST_OF(contract, C7_what_one_process_recorded_the_next_one_delivers)
 {
-    struct contract *contract = *state;
     struct hearing hearing = { .calls = 0 };
     record_all(contract);
     contract_start(contract, run_sleeps, NULL);
@@ -385,21 +354,19 @@ static void C7_what_one_process_recorded_the_next_one_delivers(void **state)
 
 /* ---- Crashes -------------------------------------------------------------------------------------------------------- */
 
-static pawl_status body_third_time(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_third_time)
 {
-    (void)input;
     if (pawl_step_attempt(step) < 3)
         return pawl_fail(step, "NotYet", "attempt %d", (int)pawl_step_attempt(step));
     return pawl_result(step, out_result, "i", 3);
 }
 
-static pawl_status body_begets(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_begets)
 {
-    (void)out_result;
     return pawl_step_create(step, "leaf", "child", input);
 }
 
-static pawl_status run_everything(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_everything)
 {
     PAWL_TRY(pawl_do(run, "try", NULL, body_third_time, NULL, NULL));
     PAWL_TRY(pawl_sleep(run, "nap", "10 minutes"));
@@ -441,10 +408,9 @@ static pawl_status same_as_undisturbed(pawl_world *world, void *user, struct paw
     return PAWL_FAILED;
 }
 
-static void C7_hooks_are_recorded_exactly_when_their_cause_is_durable(void **state)
+TEST_OF(sweeping, C7_hooks_are_recorded_exactly_when_their_cause_is_durable)
 {
     static const struct pawl_sweep_event event = { "go", "1", "1 hour" };
-    struct sweeping *sweeping = *state;
     sweeping->options.setup = record_in_world;
     sweeping->options.check = same_as_undisturbed;
     sweeping->options.events = &event;
@@ -458,30 +424,4 @@ static void C7_hooks_are_recorded_exactly_when_their_cause_is_durable(void **sta
     assert_true(sweeping->checks > 20);
     assert_text(undisturbed, "sweep/1 create, sweep/1 retry, sweep/1 retry, sweep/1 wake, child/1 create, sweep/1 wake,"
                              " child/1 finished complete, sweep/1 event, sweep/1 finished complete");
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(C7_a_run_that_sleeps_and_completes_is_told_of),
-        CONTRACT_TEST(C7_a_retry_and_a_failure_are_told_of),
-        CONTRACT_TEST(C7_a_wait_and_its_event_are_told_of),
-        CONTRACT_TEST(C7_an_event_that_comes_before_its_wait_makes_nothing_due),
-        CONTRACT_TEST(C7_a_run_that_pauses_is_told_of_when_it_is_resumed),
-        CONTRACT_TEST(C7_a_pause_that_was_taken_back_in_time_makes_the_run_due),
-        CONTRACT_TEST(C7_a_sleeping_run_that_is_paused_and_resumed_is_told_of_anew),
-        CONTRACT_TEST(C7_children_and_events_of_a_step_are_told_with_its_boundary),
-        CONTRACT_TEST(C7_children_that_end_with_their_parent_are_told_of),
-        CONTRACT_TEST(C7_so_are_those_that_the_turn_of_an_interrupted_parent_reaches),
-        CONTRACT_TEST(C7_what_the_database_refused_is_not_told),
-        CONTRACT_TEST(C7_a_turn_whose_run_was_terminated_tells_nothing_more),
-        CONTRACT_TEST(C7_a_turn_whose_run_was_restarted_tells_nothing_of_the_old_one),
-        CONTRACT_TEST(C7_another_engine_on_the_file_delivers_what_this_one_recorded),
-        CONTRACT_TEST(C7_what_one_process_recorded_the_next_one_delivers),
-    };
-    const struct CMUnitTest sweeps[] = {
-        SWEEP_TEST(C7_hooks_are_recorded_exactly_when_their_cause_is_durable),
-    };
-    return contract_run_tests("contract C7", tests, sizeof tests / sizeof tests[0]) +
-           cmocka_run_group_tests_name("contract C7, crashes", sweeps, NULL, NULL);
 }

@@ -1,28 +1,18 @@
 /* Contract B1 to B3, B7 and B8: what an instance is, how it is created, its events, and what is kept. */
 #include "kit/contract_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
-static pawl_status run_nothing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_nothing)
 {
-    (void)run;
-    (void)params;
-    (void)out_result;
     return PAWL_OK;
 }
 
-static pawl_status run_naps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_naps)
 {
-    (void)params;
-    (void)out_result;
     return pawl_sleep(run, "nap", "1 h");
 }
 
-static pawl_status run_fails(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_fails)
 {
-    (void)params;
-    (void)out_result;
     return pawl_run_fail(run, "Broken", "on purpose");
 }
 
@@ -35,12 +25,11 @@ static void assert_phase(struct contract *contract, enum pawl_instance_status st
     assert_text(pawl_phase_name(instance.phase), pawl_phase_name(phase));
 }
 
-static void B1_statuses_and_phases_have_the_names_of_the_contract(void **state)
+TEST_OF(contract, B1_statuses_and_phases_have_the_names_of_the_contract)
 {
     static const char *const statuses[] = { "active", "waiting", "paused", "complete", "terminated", "errored" };
     static const char *const phases[] = { "queued",           "running",  "waitingForPause", "waiting", "paused",
                                           "waitingForRepair", "complete", "terminated",      "errored" };
-    (void)state;
 
     for (size_t i = 0; i < 6; i++)
         assert_text(pawl_instance_status_name((enum pawl_instance_status)i), statuses[i]);
@@ -48,10 +37,8 @@ static void B1_statuses_and_phases_have_the_names_of_the_contract(void **state)
         assert_text(pawl_phase_name((enum pawl_phase)i), phases[i]);
 }
 
-static void B1_a_new_instance_is_active_and_queued(void **state)
+TEST_OF(contract, B1_a_new_instance_is_active_and_queued)
 {
-    struct contract *contract = *state;
-
     contract_create(contract, run_naps, "{}");
 
     assert_phase(contract, PAWL_ACTIVE, PAWL_PHASE_QUEUED);
@@ -64,12 +51,10 @@ static void B1_a_new_instance_is_active_and_queued(void **state)
     assert_null(instance.current_step);
 }
 
-static pawl_status body_looks(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_looks)
 {
     struct contract *contract = pawl_step_user(step);
     struct pawl_instance instance;
-    (void)input;
-    (void)out_result;
     PAWL_TRY(pawl_get(contract->engine, pawl_step_scope(step), "w", "i", &instance, NULL));
     contract_trace(contract, "%s/%s ", pawl_instance_status_name(instance.status), pawl_phase_name(instance.phase));
     PAWL_TRY(pawl_pause(contract->engine, "w", "i", NULL));
@@ -78,27 +63,21 @@ static pawl_status body_looks(pawl_step *step, const pawl_value *input, pawl_val
     return PAWL_OK;
 }
 
-static pawl_status run_looks(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_looks)
 {
-    (void)params;
-    (void)out_result;
     return pawl_do(run, "x", NULL, body_looks, NULL, NULL);
 }
 
-static void B1_a_busy_run_is_running_or_waits_for_its_pause(void **state)
+TEST_OF(contract, B1_a_busy_run_is_running_or_waits_for_its_pause)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_looks, NULL);
 
     assert_text(contract->trace, "active/running active/waitingForPause");
     assert_phase(contract, PAWL_PAUSED, PAWL_PHASE_PAUSED);
 }
 
-static void B1_the_other_phases_are_the_statuses(void **state)
+TEST_OF(contract, B1_the_other_phases_are_the_statuses)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_naps, NULL);
     assert_phase(contract, PAWL_WAITING, PAWL_PHASE_WAITING);
     contract_control(contract, pawl_pause);
@@ -119,9 +98,8 @@ static void B1_the_other_phases_are_the_statuses(void **state)
 
 /* ---- B2: ids --------------------------------------------------------------------------------------------------------------- */
 
-static void B2_an_instance_id_is_1_to_100_letters_digits_dashes_and_underlines(void **state)
+TEST_OF(contract, B2_an_instance_id_is_1_to_100_letters_digits_dashes_and_underlines)
 {
-    struct contract *contract = *state;
     const char *good[] = { "a", "_", "9-", "A_b-c", contract_long_text(contract->scope, 100) };
     const char *bad[] = { "", "-a", "a b", "a.b", "a/b", "caf\xc3\xa9", contract_long_text(contract->scope, 101) };
     contract_register(contract, "w", run_nothing);
@@ -139,9 +117,8 @@ static void B2_an_instance_id_is_1_to_100_letters_digits_dashes_and_underlines(v
     assert_int_equal(contract_query(contract, "SELECT count(*) FROM workflow_instance"), 5);
 }
 
-static void B2_an_id_is_unique_per_workflow(void **state)
+TEST_OF(contract, B2_an_id_is_unique_per_workflow)
 {
-    struct contract *contract = *state;
     contract_register(contract, "w", run_nothing);
     contract_register(contract, "other", run_nothing);
 
@@ -166,9 +143,8 @@ static void generate_ids(struct contract *contract, uint64_t seed, char ids[2][1
     }
 }
 
-static void B2_generated_ids_come_from_the_engines_randomness(void **state)
+TEST_OF(contract, B2_generated_ids_come_from_the_engines_randomness)
 {
-    struct contract *contract = *state;
     char first[2][128], again[2][128], other[2][128];
 
     generate_ids(contract, 7, first);
@@ -195,9 +171,8 @@ static pawl_status create(struct contract *contract, const char *id, const char 
     return pawl_create(contract->engine, contract->scope, "w", &options, out_instance, &contract->error);
 }
 
-static void B3_an_id_that_exists_is_refused_or_answered(void **state)
+TEST_OF(contract, B3_an_id_that_exists_is_refused_or_answered)
 {
-    struct contract *contract = *state;
     struct pawl_instance instance;
     contract_start(contract, run_naps, "1");
 
@@ -216,9 +191,8 @@ static void B3_an_id_that_exists_is_refused_or_answered(void **state)
     assert_int_equal(contract_tick(contract), 0);
 }
 
-static void B3_an_id_that_exists_may_belong_to_a_finished_instance(void **state)
+TEST_OF(contract, B3_an_id_that_exists_may_belong_to_a_finished_instance)
 {
-    struct contract *contract = *state;
     struct pawl_instance instance;
     contract_start(contract, run_nothing, "1");
 
@@ -229,9 +203,8 @@ static void B3_an_id_that_exists_may_belong_to_a_finished_instance(void **state)
     assert_text(instance.params_json, "1");
 }
 
-static void B3_create_never_waits_for_the_run(void **state)
+TEST_OF(contract, B3_create_never_waits_for_the_run)
 {
-    struct contract *contract = *state;
     struct pawl_instance instance;
     contract_create(contract, run_nothing, NULL);
 
@@ -250,9 +223,8 @@ static pawl_status create_batch(struct contract *contract, const struct pawl_bat
                              &contract->error);
 }
 
-static void B3_a_batch_skips_known_ids_and_leaves_them_out_of_the_answer(void **state)
+TEST_OF(contract, B3_a_batch_skips_known_ids_and_leaves_them_out_of_the_answer)
 {
-    struct contract *contract = *state;
     const struct pawl_batch_item items[] = { { "a", "1" }, { "i", "2" }, { "b", NULL }, { "a", "3" } };
     struct pawl_instance *instances, a;
     size_t count;
@@ -272,9 +244,8 @@ static void B3_a_batch_skips_known_ids_and_leaves_them_out_of_the_answer(void **
     assert_text(a.params_json, "1");
 }
 
-static void B3_a_batch_has_at_most_100_instances(void **state)
+TEST_OF(contract, B3_a_batch_has_at_most_100_instances)
 {
-    struct contract *contract = *state;
     struct pawl_batch_item items[101];
     struct pawl_instance *instances;
     size_t count = 7;
@@ -292,9 +263,8 @@ static void B3_a_batch_has_at_most_100_instances(void **state)
     assert_int_equal(count, 0);
 }
 
-static void B3_a_batch_with_one_bad_instance_creates_none(void **state)
+TEST_OF(contract, B3_a_batch_with_one_bad_instance_creates_none)
 {
-    struct contract *contract = *state;
     const struct pawl_batch_item bad_id[] = { { "a", NULL }, { "-b", NULL } };
     const struct pawl_batch_item bad_params[] = { { "a", NULL }, { "b", "{" } };
     const struct pawl_batch_item no_id[] = { { "a", NULL }, { NULL, NULL } };
@@ -313,9 +283,8 @@ static void B3_a_batch_with_one_bad_instance_creates_none(void **state)
 
 /* ---- B7: events --------------------------------------------------------------------------------------------------------------- */
 
-static void B7_events_are_buffered_for_active_waiting_and_paused_instances(void **state)
+TEST_OF(contract, B7_events_are_buffered_for_active_waiting_and_paused_instances)
 {
-    struct contract *contract = *state;
     contract_create(contract, run_naps, NULL);
 
     contract_send(contract, "go", "1");
@@ -335,9 +304,8 @@ static void B7_events_are_buffered_for_active_waiting_and_paused_instances(void 
     }
 }
 
-static void B7_sending_an_event_answers_the_instance_as_it_stands_then(void **state)
+TEST_OF(contract, B7_sending_an_event_answers_the_instance_as_it_stands_then)
 {
-    struct contract *contract = *state;
     struct pawl_send_event_options options = PAWL_SEND_EVENT_OPTIONS_INIT;
     struct pawl_instance instance;
     contract_start(contract, run_naps, NULL);
@@ -351,9 +319,8 @@ static void B7_sending_an_event_answers_the_instance_as_it_stands_then(void **st
     assert_text(instance.current_step->name, "nap");
 }
 
-static void B7_an_event_id_makes_sending_idempotent_within_a_run(void **state)
+TEST_OF(contract, B7_an_event_id_makes_sending_idempotent_within_a_run)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_naps, NULL);
 
     assert_ok(contract, contract_send_id(contract, "go", "1", "e-1"));
@@ -371,9 +338,8 @@ static void B7_an_event_id_makes_sending_idempotent_within_a_run(void **state)
 }
 
 /* Whoever sends it again, because the first answer was lost, must not take it for refused. */
-static void B7_an_event_id_is_known_when_the_run_has_ended(void **state)
+TEST_OF(contract, B7_an_event_id_is_known_when_the_run_has_ended)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_naps, NULL);
     assert_ok(contract, contract_send_id(contract, "go", "1", "e-1"));
     contract_control(contract, pawl_terminate);
@@ -384,9 +350,8 @@ static void B7_an_event_id_is_known_when_the_run_has_ended(void **state)
     assert_int_equal(contract_history(contract, 1).event_count, 1);
 }
 
-static void B7_an_event_that_was_sent_twice_is_delivered_once(void **state)
+TEST_OF(contract, B7_an_event_that_was_sent_twice_is_delivered_once)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_naps, NULL);
 
     assert_ok(contract, contract_send_id(contract, "go", "1", "e-1"));
@@ -398,17 +363,14 @@ static void B7_an_event_that_was_sent_twice_is_delivered_once(void **state)
     assert_text(history.events[0].payload_json, "1");
 }
 
-static pawl_status run_waits_twice(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_waits_twice)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_wait_for_event(run, "one", "go", NULL, NULL));
     return pawl_wait_for_event(run, "two", "go", NULL, NULL);
 }
 
-static void B7_an_event_that_is_sent_again_changes_nothing_and_wakes_nobody(void **state)
+TEST_OF(contract, B7_an_event_that_is_sent_again_changes_nothing_and_wakes_nobody)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waits_twice, NULL);
     assert_ok(contract, contract_send_id(contract, "go", "1", "e-1"));
     contract_idle(contract);
@@ -422,9 +384,8 @@ static void B7_an_event_that_is_sent_again_changes_nothing_and_wakes_nobody(void
     assert_int_equal(contract_step(contract, "two").status, PAWL_STEP_WAITING);
 }
 
-static void B7_an_event_needs_a_valid_type_id_and_target(void **state)
+TEST_OF(contract, B7_an_event_needs_a_valid_type_id_and_target)
 {
-    struct contract *contract = *state;
     contract_create(contract, run_naps, NULL);
 
     assert_status(contract_send_id(contract, NULL, NULL, NULL), PAWL_INVALID_EVENT_TYPE);
@@ -447,7 +408,7 @@ static void B7_an_event_needs_a_valid_type_id_and_target(void **state)
 
 /* ---- B8: retention --------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status run_leaves_rows(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_leaves_rows)
 {
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "hello"));
     PAWL_TRY(pawl_do(run, "x", NULL, contract_body_ok, params, NULL));
@@ -457,9 +418,8 @@ static pawl_status run_leaves_rows(pawl_run *run, const pawl_value *params, pawl
     return pawl_return(run, out_result, "s", "done");
 }
 
-static void B8_a_finished_run_leaves_no_task_and_keeps_everything_else(void **state)
+TEST_OF(contract, B8_a_finished_run_leaves_no_task_and_keeps_everything_else)
 {
-    struct contract *contract = *state;
     static const char *const ids[] = { "complete", "errored", "terminated" };
     static const enum pawl_instance_status statuses[] = { PAWL_COMPLETE, PAWL_ERRORED, PAWL_TERMINATED };
     contract_register(contract, "w", run_leaves_rows);
@@ -487,32 +447,4 @@ static void B8_a_finished_run_leaves_no_task_and_keeps_everything_else(void **st
         assert_int_equal(history.event_count, i < 2 ? 1 : 0);
         assert_true(history.log_count >= 1);
     }
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(B1_statuses_and_phases_have_the_names_of_the_contract),
-        CONTRACT_TEST(B1_a_new_instance_is_active_and_queued),
-        CONTRACT_TEST(B1_a_busy_run_is_running_or_waits_for_its_pause),
-        CONTRACT_TEST(B1_the_other_phases_are_the_statuses),
-        CONTRACT_TEST(B2_an_instance_id_is_1_to_100_letters_digits_dashes_and_underlines),
-        CONTRACT_TEST(B2_an_id_is_unique_per_workflow),
-        CONTRACT_TEST(B2_generated_ids_come_from_the_engines_randomness),
-        CONTRACT_TEST(B3_an_id_that_exists_is_refused_or_answered),
-        CONTRACT_TEST(B3_an_id_that_exists_may_belong_to_a_finished_instance),
-        CONTRACT_TEST(B3_create_never_waits_for_the_run),
-        CONTRACT_TEST(B3_a_batch_skips_known_ids_and_leaves_them_out_of_the_answer),
-        CONTRACT_TEST(B3_a_batch_has_at_most_100_instances),
-        CONTRACT_TEST(B3_a_batch_with_one_bad_instance_creates_none),
-        CONTRACT_TEST(B7_events_are_buffered_for_active_waiting_and_paused_instances),
-        CONTRACT_TEST(B7_sending_an_event_answers_the_instance_as_it_stands_then),
-        CONTRACT_TEST(B7_an_event_id_makes_sending_idempotent_within_a_run),
-        CONTRACT_TEST(B7_an_event_id_is_known_when_the_run_has_ended),
-        CONTRACT_TEST(B7_an_event_that_was_sent_twice_is_delivered_once),
-        CONTRACT_TEST(B7_an_event_that_is_sent_again_changes_nothing_and_wakes_nobody),
-        CONTRACT_TEST(B7_an_event_needs_a_valid_type_id_and_target),
-        CONTRACT_TEST(B8_a_finished_run_leaves_no_task_and_keeps_everything_else),
-    };
-    return contract_run_tests("contract B1 to B3, B7 and B8", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,7 +1,4 @@
 /* Contract F1: interrupt.  A run is asked to stop; its next durable call says so, what it did is undone, and it ends. */
-#include <stdio.h>
-#include <string.h>
-
 #include "kit/contract_world.h"
 #include "kit/sweeping.h"
 
@@ -28,17 +25,15 @@ static pawl_status step_a(pawl_run *run)
 
 /* ---- Every kind of wait ----------------------------------------------------------------------------------------------------- */
 
-static pawl_status run_child(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_child)
 {
     pawl_value *input;
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "s", "child"));
     PAWL_TRY(pawl_do(run, "of the child", &undone, contract_body_ok, input, NULL));
     return pawl_sleep(run, "nap", "1 day");
 }
 
-static pawl_status branch_wait(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_wait)
 {
     struct pawl_event event;
     int which = (int)pawl_value_int(input, NULL, 0);
@@ -59,7 +54,7 @@ static pawl_status branch_wait(pawl_run *run, const pawl_value *input, pawl_valu
 }
 enum { WAIT_COUNT = 6 };
 
-static pawl_status run_wait(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_wait)
 {
     PAWL_TRY(step_a(run));
     pawl_status status = branch_wait(run, params, out_result);
@@ -68,9 +63,8 @@ static pawl_status run_wait(pawl_run *run, const pawl_value *params, pawl_value 
     return status;
 }
 
-static void F1_every_kind_of_wait_is_interrupted_and_what_was_done_is_undone(void **state)
+TEST_OF(contract, F1_every_kind_of_wait_is_interrupted_and_what_was_done_is_undone)
 {
-    struct contract *contract = *state;
     for (int i = 0; i < WAIT_COUNT; i++) {
         char params[8];
         snprintf(params, sizeof params, "%d", i);
@@ -93,9 +87,8 @@ static void F1_every_kind_of_wait_is_interrupted_and_what_was_done_is_undone(voi
     }
 }
 
-static void F1_attached_children_are_interrupted_and_undo_what_they_did(void **state)
+TEST_OF(contract, F1_attached_children_are_interrupted_and_undo_what_they_did)
 {
-    struct contract *contract = *state;
     contract_register(contract, "child", run_child);
     contract_start(contract, run_wait, "5");
     contract_control(contract, pawl_interrupt);
@@ -106,11 +99,10 @@ static void F1_attached_children_are_interrupted_and_undo_what_they_did(void **s
     assert_says(contract->trace, "compensate: of the child {\"input\":\"child\",\"result\":\"child\"}; ");
 }
 
-static pawl_status run_branches(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_branches)
 {
     struct pawl_branch branches[WAIT_COUNT];
     size_t winner;
-    (void)out_result;
     PAWL_TRY(step_a(run));
     for (int i = 0; i < WAIT_COUNT; i++) {
         pawl_value *input;
@@ -124,9 +116,8 @@ static pawl_status run_branches(pawl_run *run, const pawl_value *params, pawl_va
     return status;
 }
 
-static void F1_branches_that_wait_are_interrupted_all_of_them_and_a_race_is_not_decided_by_it(void **state)
+TEST_OF(contract, F1_branches_that_wait_are_interrupted_all_of_them_and_a_race_is_not_decided_by_it)
 {
-    struct contract *contract = *state;
     for (int race = 0; race <= 1; race++) {
         contract_begin_again(contract);
         contract_register(contract, "child", run_child);
@@ -140,17 +131,15 @@ static void F1_branches_that_wait_are_interrupted_all_of_them_and_a_race_is_not_
 
 /* ---- What the function makes of it ------------------------------------------------------------------------------------------ */
 
-static pawl_status run_handling(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_handling)
 {
-    (void)params;
     PAWL_TRY(step_a(run));
     pawl_status status = pawl_sleep(run, "nap", "1 day");
     return status == PAWL_INTERRUPTED ? pawl_return(run, out_result, "s", "never mind") : status;
 }
 
-static void F1_an_interruption_cannot_be_swallowed(void **state)
+TEST_OF(contract, F1_an_interruption_cannot_be_swallowed)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_handling, NULL);
     contract_control(contract, pawl_interrupt);
     contract_idle(contract);
@@ -158,34 +147,28 @@ static void F1_an_interruption_cannot_be_swallowed(void **state)
     assert_text(contract_get(contract).output_json, NULL);
 }
 
-static pawl_status interrupt_own_run(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(interrupt_own_run)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     contract->bodies++;
     return pawl_interrupt(pawl_step_engine(step), "w", "i", NULL);
 }
 
 /* The body is under way when the run is interrupted, and fails for good. */
-static pawl_status interrupt_and_fail(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(interrupt_and_fail)
 {
-    (void)input;
-    (void)out_result;
     pawl_status status = pawl_interrupt(pawl_step_engine(step), "w", "i", NULL);
     return status == PAWL_OK ? pawl_fail_for_good(step, "Refused", "after all") : status;
 }
 
-static pawl_status run_failing_with_a_child(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_failing_with_a_child)
 {
-    (void)out_result;
     PAWL_TRY(pawl_start_child(run, "begin", "child", NULL, params, NULL));
     return pawl_do(run, "body", NULL, interrupt_and_fail, NULL, NULL);
 }
 
-static void F1_children_of_a_run_that_fails_while_it_is_interrupted_are_interrupted(void **state)
+TEST_OF(contract, F1_children_of_a_run_that_fails_while_it_is_interrupted_are_interrupted)
 {
-    struct contract *contract = *state;
     contract_register(contract, "child", run_child);
     contract_start(contract, run_failing_with_a_child, NULL);
     contract_idle(contract);
@@ -194,7 +177,7 @@ static void F1_children_of_a_run_that_fails_while_it_is_interrupted_are_interrup
     assert_text(contract_child(contract).error_name, "INTERRUPTED");
 }
 
-static pawl_status run_interrupted_in_a_step(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_interrupted_in_a_step)
 {
     PAWL_TRY(step_a(run));
     PAWL_TRY(pawl_do(run, "body", &undone, interrupt_own_run, NULL, NULL));
@@ -203,17 +186,15 @@ static pawl_status run_interrupted_in_a_step(pawl_run *run, const pawl_value *pa
     return pawl_return(run, out_result, "s", "done");
 }
 
-static void F1_a_body_under_way_is_finished_first_and_then_undone_as_well(void **state)
+TEST_OF(contract, F1_a_body_under_way_is_finished_first_and_then_undone_as_well)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_interrupted_in_a_step, "true");
     assert_interrupted(contract, "compensate: body {}; " UNDONE_A);
     assert_false(contract_has_step(contract, "more"));
 }
 
-static void F1_an_interrupt_before_the_end_wins_although_no_durable_call_is_left(void **state)
+TEST_OF(contract, F1_an_interrupt_before_the_end_wins_although_no_durable_call_is_left)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_interrupted_in_a_step, "false");
     assert_interrupted(contract, "compensate: body {}; " UNDONE_A);
     assert_int_equal(contract->bodies, 2);
@@ -221,9 +202,8 @@ static void F1_an_interrupt_before_the_end_wins_although_no_durable_call_is_left
 
 /* ---- Other moments ------------------------------------------------------------------------------------------------------------ */
 
-static void F1_an_interrupt_lifts_a_pause(void **state)
+TEST_OF(contract, F1_an_interrupt_lifts_a_pause)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_handling, NULL);
     contract_control(contract, pawl_pause);
     assert_instance(contract, PAWL_PAUSED);
@@ -232,9 +212,8 @@ static void F1_an_interrupt_lifts_a_pause(void **state)
     assert_interrupted(contract, UNDONE_A);
 }
 
-static void F1_a_run_that_has_not_begun_ends_without_having_done_anything(void **state)
+TEST_OF(contract, F1_a_run_that_has_not_begun_ends_without_having_done_anything)
 {
-    struct contract *contract = *state;
     contract_create(contract, run_handling, NULL);
     contract_control(contract, pawl_interrupt);
     contract_idle(contract);
@@ -242,29 +221,26 @@ static void F1_a_run_that_has_not_begun_ends_without_having_done_anything(void *
     assert_int_equal(contract->bodies, 0);
 }
 
-static pawl_status undo_after_hours(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(undo_after_hours)
 {
     if (pawl_step_attempt(step) < 3)
         return pawl_fail(step, "NotNow", "attempt %d", (int)pawl_step_attempt(step));
     return contract_body_traces(step, input, out_result);
 }
 
-static pawl_status run_slowly_undone(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_slowly_undone)
 {
     static const struct pawl_step_options hours = { .retries = 5, .delay = "5 hours" };
     static const struct pawl_compensation slowly = { .undo = undo_after_hours, .options = &hours };
     static const struct pawl_step_options slow = { .compensate = &slowly };
-    (void)params;
-    (void)out_result;
     PAWL_TRY(step_a(run));
     PAWL_TRY(pawl_do(run, "slow", &slow, contract_body_ok, NULL, NULL));
     PAWL_TRY(pawl_sleep(run, "nap", "1 hour"));
     return pawl_do(run, "after the nap", &undone, contract_body_ok, NULL, NULL);
 }
 
-static void F1_an_interrupted_run_goes_nowhere_while_what_undoes_it_is_tried_again(void **state)
+TEST_OF(contract, F1_an_interrupted_run_goes_nowhere_while_what_undoes_it_is_tried_again)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_slowly_undone, NULL);
     contract_control(contract, pawl_interrupt);
     contract_idle(contract);
@@ -275,20 +251,17 @@ static void F1_an_interrupted_run_goes_nowhere_while_what_undoes_it_is_tried_aga
     assert_int_equal(contract->bodies, 2);
 }
 
-static pawl_status run_failing_slowly_undone(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_failing_slowly_undone)
 {
     static const struct pawl_step_options hours = { .retries = 5, .delay = "5 hours" };
     static const struct pawl_compensation slowly = { .undo = undo_after_hours, .options = &hours };
     static const struct pawl_step_options slow = { .compensate = &slowly };
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_do(run, "slow", &slow, contract_body_ok, NULL, NULL));
     return pawl_run_fail(run, "Refused", "after all");
 }
 
-static void F1_an_interrupt_of_a_run_that_is_being_undone_changes_nothing(void **state)
+TEST_OF(contract, F1_an_interrupt_of_a_run_that_is_being_undone_changes_nothing)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_failing_slowly_undone, NULL);
     assert_instance(contract, PAWL_WAITING);
     contract_control(contract, pawl_interrupt);
@@ -297,27 +270,22 @@ static void F1_an_interrupt_of_a_run_that_is_being_undone_changes_nothing(void *
     assert_text(contract->trace, "compensate: slow {}; ");
 }
 
-static pawl_status undo_never(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(undo_never)
 {
-    (void)input;
-    (void)out_result;
     return pawl_fail_for_good(step, "Stuck", "it cannot be undone");
 }
 
-static pawl_status run_never_undone(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_never_undone)
 {
     static const struct pawl_compensation never = { .undo = undo_never };
     static const struct pawl_step_options stuck = { .compensate = &never };
-    (void)params;
-    (void)out_result;
     PAWL_TRY(step_a(run));
     PAWL_TRY(pawl_do(run, "b", &stuck, contract_body_ok, NULL, NULL));
     return pawl_sleep(run, "nap", "1 hour");
 }
 
-static void F1_an_interrupted_run_that_could_not_be_undone_says_so(void **state)
+TEST_OF(contract, F1_an_interrupted_run_that_could_not_be_undone_says_so)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_never_undone, NULL);
     contract_control(contract, pawl_interrupt);
     contract_idle(contract);
@@ -330,32 +298,27 @@ static void F1_an_interrupted_run_that_could_not_be_undone_says_so(void **state)
 
 /* ---- Crashes -------------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status interrupt_swept(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(interrupt_swept)
 {
-    (void)input;
-    (void)out_result;
     pawl_status status = pawl_interrupt(pawl_step_engine(step), "w", "sweep", NULL);
     return status == PAWL_INSTANCE_TERMINAL ? PAWL_OK : status;
 }
 
-static pawl_status run_interrupter(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_interrupter)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_sleep(run, "nap", "1 hour"));
     return pawl_do(run, "interrupt", NULL, interrupt_swept, NULL, NULL);
 }
 
-static pawl_status run_swept_child(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_swept_child)
 {
     static const struct pawl_compensation plainly = { .undo = sweeping_plain };
     static const struct pawl_step_options options = { .compensate = &plainly };
-    (void)out_result;
     PAWL_TRY(pawl_do(run, "begin", &options, sweeping_plain, params, NULL));
     return pawl_sleep(run, "nap", "1 day");
 }
 
-static pawl_status run_to_be_swept(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_to_be_swept)
 {
     static const struct pawl_child_options loose = { .id = "interrupter", .detached = true };
     static const struct pawl_compensation plainly = { .undo = sweeping_plain };
@@ -366,35 +329,11 @@ static pawl_status run_to_be_swept(pawl_run *run, const pawl_value *params, pawl
     return pawl_run_child(run, "child", "child", NULL, params, out_result);
 }
 
-static void F1_a_crash_anywhere_changes_nothing_and_undoes_nothing_twice(void **state)
+TEST_OF(sweeping, F1_a_crash_anywhere_changes_nothing_and_undoes_nothing_twice)
 {
-    struct sweeping *sweeping = *state;
     sweeping_add(sweeping, "w", run_to_be_swept);
     sweeping_add(sweeping, "interrupter", run_interrupter);
     sweeping_add(sweeping, "child", run_swept_child);
     sweeping_sweep(sweeping);
     sweeping_is_clean(sweeping, "terminated");
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(F1_every_kind_of_wait_is_interrupted_and_what_was_done_is_undone),
-        CONTRACT_TEST(F1_attached_children_are_interrupted_and_undo_what_they_did),
-        CONTRACT_TEST(F1_branches_that_wait_are_interrupted_all_of_them_and_a_race_is_not_decided_by_it),
-        CONTRACT_TEST(F1_an_interruption_cannot_be_swallowed),
-        CONTRACT_TEST(F1_a_body_under_way_is_finished_first_and_then_undone_as_well),
-        CONTRACT_TEST(F1_children_of_a_run_that_fails_while_it_is_interrupted_are_interrupted),
-        CONTRACT_TEST(F1_an_interrupt_before_the_end_wins_although_no_durable_call_is_left),
-        CONTRACT_TEST(F1_an_interrupt_lifts_a_pause),
-        CONTRACT_TEST(F1_a_run_that_has_not_begun_ends_without_having_done_anything),
-        CONTRACT_TEST(F1_an_interrupted_run_goes_nowhere_while_what_undoes_it_is_tried_again),
-        CONTRACT_TEST(F1_an_interrupt_of_a_run_that_is_being_undone_changes_nothing),
-        CONTRACT_TEST(F1_an_interrupted_run_that_could_not_be_undone_says_so),
-    };
-    const struct CMUnitTest sweeps[] = {
-        SWEEP_TEST(F1_a_crash_anywhere_changes_nothing_and_undoes_nothing_twice),
-    };
-    int failed = contract_run_tests("contract F1", tests, sizeof tests / sizeof tests[0]);
-    return failed + cmocka_run_group_tests(sweeps, NULL, NULL);
 }

@@ -1,9 +1,6 @@
 /* Contract A16: limits at the boundary. */
 #include "kit/contract_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "engine/engine.h"
 
 enum { MEBIBYTE = 1024 * 1024 };
@@ -37,19 +34,15 @@ static pawl_status send(struct contract *contract, const char *payload_json)
     return pawl_world_send_event(contract->world, "w", "i", "go", payload_json, &contract->error);
 }
 
-static pawl_status run_nothing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_nothing)
 {
-    (void)run;
-    (void)params;
-    (void)out_result;
     return PAWL_OK;
 }
 
 /* ---- A16: sizes -------------------------------------------------------------------------------------------------------- */
 
-static void A16_params_have_up_to_1_mebibyte(void **state)
+TEST_OF(contract, A16_params_have_up_to_1_mebibyte)
 {
-    struct contract *contract = *state;
     contract_register(contract, "w", run_nothing);
 
     assert_ok(contract, create(contract, "fits", json_of_size(contract, MEBIBYTE)));
@@ -62,9 +55,8 @@ static void A16_params_have_up_to_1_mebibyte(void **state)
     assert_int_equal(contract_query(contract, "SELECT count(*) FROM workflow_instance"), 1);
 }
 
-static void A16_an_event_payload_has_up_to_1_mebibyte(void **state)
+TEST_OF(contract, A16_an_event_payload_has_up_to_1_mebibyte)
 {
-    struct contract *contract = *state;
     contract_create(contract, run_nothing, NULL);
 
     assert_ok(contract, send(contract, json_of_size(contract, MEBIBYTE)));
@@ -76,25 +68,21 @@ static void A16_an_event_payload_has_up_to_1_mebibyte(void **state)
 }
 
 /* A string whose JSON has contract->number bytes. */
-static pawl_status body_of_size(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_of_size)
 {
     struct contract *contract = pawl_step_user(step);
     char *text = contract_long_text(pawl_step_scope(step), (size_t)contract->number - 2);
-    (void)input;
     contract->bodies++;
     return text == NULL ? PAWL_NOMEM : pawl_result(step, out_result, "s", text);
 }
 
-static pawl_status run_result_of_size(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_result_of_size)
 {
-    (void)params;
-    (void)out_result;
     return pawl_do(run, "x", NULL, body_of_size, NULL, NULL);
 }
 
-static void A16_a_step_result_of_1_mebibyte_fits(void **state)
+TEST_OF(contract, A16_a_step_result_of_1_mebibyte_fits)
 {
-    struct contract *contract = *state;
     contract->number = MEBIBYTE;
 
     contract_start(contract, run_result_of_size, NULL);
@@ -103,9 +91,8 @@ static void A16_a_step_result_of_1_mebibyte_fits(void **state)
     assert_int_equal(strlen(contract_step(contract, "x").result_json), MEBIBYTE);
 }
 
-static void A16_a_larger_step_result_fails_the_step_for_good(void **state)
+TEST_OF(contract, A16_a_larger_step_result_fails_the_step_for_good)
 {
-    struct contract *contract = *state;
     contract->number = MEBIBYTE + 1;
 
     contract_start(contract, run_result_of_size, NULL);
@@ -119,17 +106,15 @@ static void A16_a_larger_step_result_fails_the_step_for_good(void **state)
     assert_int_equal(contract->bodies, 1);
 }
 
-static pawl_status run_output_of_size(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_output_of_size)
 {
     const struct contract *contract = pawl_run_user(run);
     char *text = contract_long_text(pawl_run_scope(run), (size_t)contract->number - 2);
-    (void)params;
     return text == NULL ? PAWL_NOMEM : pawl_return(run, out_result, "s", text);
 }
 
-static void A16_an_output_of_1_mebibyte_fits(void **state)
+TEST_OF(contract, A16_an_output_of_1_mebibyte_fits)
 {
-    struct contract *contract = *state;
     contract->number = MEBIBYTE;
 
     contract_start(contract, run_output_of_size, NULL);
@@ -138,9 +123,8 @@ static void A16_an_output_of_1_mebibyte_fits(void **state)
     assert_int_equal(strlen(contract_get(contract).output_json), MEBIBYTE);
 }
 
-static void A16_a_larger_output_fails_the_run(void **state)
+TEST_OF(contract, A16_a_larger_output_fails_the_run)
 {
-    struct contract *contract = *state;
     contract->number = MEBIBYTE + 1;
 
     contract_start(contract, run_output_of_size, NULL);
@@ -148,11 +132,9 @@ static void A16_a_larger_output_fails_the_run(void **state)
     assert_errored(contract, "PAYLOAD_TOO_LARGE", NULL);
 }
 
-static pawl_status run_log_of_size(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_log_of_size)
 {
     struct contract *contract = pawl_run_user(run);
-    (void)params;
-    (void)out_result;
     for (size_t size = MEBIBYTE; size <= MEBIBYTE + 1; size++) {
         pawl_value *data;
         char *text = contract_long_text(pawl_run_scope(run), size - 2);
@@ -162,10 +144,8 @@ static pawl_status run_log_of_size(pawl_run *run, const pawl_value *params, pawl
     return PAWL_OK;
 }
 
-static void A16_log_data_has_up_to_1_mebibyte(void **state)
+TEST_OF(contract, A16_log_data_has_up_to_1_mebibyte)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_log_of_size, NULL);
 
     assert_text(contract->trace, "OK PAYLOAD_TOO_LARGE ");
@@ -177,9 +157,8 @@ static void A16_log_data_has_up_to_1_mebibyte(void **state)
 
 /* ---- A16: JSON ---------------------------------------------------------------------------------------------------------- */
 
-static void A16_json_nests_128_deep_and_no_deeper(void **state)
+TEST_OF(contract, A16_json_nests_128_deep_and_no_deeper)
 {
-    struct contract *contract = *state;
     contract_create(contract, run_nothing, json_of_depth(contract, 128));
 
     assert_ok(contract, send(contract, json_of_depth(contract, 128)));
@@ -193,31 +172,26 @@ static void A16_json_nests_128_deep_and_no_deeper(void **state)
 }
 
 /* One array around the input. */
-static pawl_status body_wraps(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_wraps)
 {
     return pawl_result(step, out_result, "[V]", input);
 }
 
-static pawl_status run_wraps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_wraps)
 {
-    (void)out_result;
     return pawl_do(run, "x", NULL, body_wraps, params, NULL);
 }
 
-static void A16_a_result_that_nests_too_deep_is_INVALID_JSON(void **state)
+TEST_OF(contract, A16_a_result_that_nests_too_deep_is_INVALID_JSON)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_wraps, json_of_depth(contract, 128));
 
     assert_true(contract_step(contract, "x").status != PAWL_STEP_COMPLETED);
     assert_text(contract_step(contract, "x").error_name, "INVALID_JSON");
 }
 
-static void A16_a_result_that_nests_just_as_deep_fits(void **state)
+TEST_OF(contract, A16_a_result_that_nests_just_as_deep_fits)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_wraps, json_of_depth(contract, 127));
 
     assert_output(contract, NULL);
@@ -242,9 +216,8 @@ static void advance_with_text(pawl_turn *turn, void *user)
         pawl_turn_finish(turn, contract->text, strlen(contract->text));
 }
 
-static void A16_a_result_of_a_binding_that_is_not_json_fails_the_step_for_good(void **state)
+TEST_OF(contract, A16_a_result_of_a_binding_that_is_not_json_fails_the_step_for_good)
 {
-    struct contract *contract = *state;
     const char *wrong[] = { json_of_depth(contract, 129), "{", "" };
     const struct pawl_definition definition = {
         .struct_size = sizeof definition, .name = "w", .advance = advance_with_text, .user = contract
@@ -266,9 +239,8 @@ static void A16_a_result_of_a_binding_that_is_not_json_fails_the_step_for_good(v
     }
 }
 
-static void A16_what_is_not_json_is_refused_with_its_place(void **state)
+TEST_OF(contract, A16_what_is_not_json_is_refused_with_its_place)
 {
-    struct contract *contract = *state;
     static const char *const wrong[] = { "",      " ",      "{",   "[1,]",  "{\"a\":}",   "'x'",
                                          "nul",   "01",     "NaN", "1 2",   "\"\\x\"",    "\"\xff\"",
                                          "{a:1}", "\"\n\"", "+1",  "[1 2]", "{\"a\":1,}", "99999999999999999999" };
@@ -288,10 +260,9 @@ static void A16_what_is_not_json_is_refused_with_its_place(void **state)
 /* ---- A16: steps ---------------------------------------------------------------------------------------------------------- */
 
 /* params of them; then a sleep, then all again. */
-static pawl_status run_many_steps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_many_steps)
 {
     int64_t count = pawl_value_int(params, NULL, 0);
-    (void)out_result;
     for (int64_t i = 0; i < count; i++)
         PAWL_TRY(pawl_do(run, pawl_run_format(run, "step %lld", (long long)i), NULL, contract_body_ok, NULL, NULL));
     PAWL_TRY(pawl_sleep(run, "nap", "1 s"));
@@ -300,9 +271,8 @@ static pawl_status run_many_steps(pawl_run *run, const pawl_value *params, pawl_
     return PAWL_OK;
 }
 
-static void A16_a_run_has_up_to_1024_steps_and_replay_does_not_count_again(void **state)
+TEST_IN(contract_of_passes, contract, A16_a_run_has_up_to_1024_steps_and_replay_does_not_count_again)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_many_steps, "1024");
 
     contract_advance(contract, "1 s");
@@ -312,10 +282,8 @@ static void A16_a_run_has_up_to_1024_steps_and_replay_does_not_count_again(void 
     assert_int_equal(contract_history(contract, 0).step_count, 1025);
 }
 
-static void A16_the_1025th_step_is_MAX_STEPS_EXCEEDED(void **state)
+TEST_IN(contract_of_passes, contract, A16_the_1025th_step_is_MAX_STEPS_EXCEEDED)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_many_steps, "1025");
 
     assert_errored(contract, "MAX_STEPS_EXCEEDED", NULL);
@@ -330,9 +298,8 @@ static void trace_status(pawl_run *run, pawl_status status)
     contract_trace(pawl_run_user(run), "%s ", pawl_status_name(status));
 }
 
-static pawl_status run_mixed_steps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_mixed_steps)
 {
-    (void)params;
     PAWL_TRY(pawl_do(run, "one", NULL, contract_body_ok, NULL, NULL));
     PAWL_TRY(pawl_sleep(run, "nap", "0"));
     if (pawl_wait_for_event(run, "two", "go", "1 s", NULL) == PAWL_SUSPENDED)
@@ -346,9 +313,8 @@ static pawl_status run_mixed_steps(pawl_run *run, const pawl_value *params, pawl
     return pawl_return(run, out_result, "s", "handled");
 }
 
-static void A16_waits_are_counted_apart_from_steps_and_the_run_may_handle_the_limits(void **state)
+TEST_OF(contract, A16_waits_are_counted_apart_from_steps_and_the_run_may_handle_the_limits)
 {
-    struct contract *contract = *state;
     contract_open_with(contract, (struct pawl_limits){ .steps_max = 2, .waits_max = 2 }, 1);
     contract_start(contract, run_mixed_steps, NULL);
 
@@ -360,30 +326,25 @@ static void A16_waits_are_counted_apart_from_steps_and_the_run_may_handle_the_li
     assert_int_equal(contract_history(contract, 0).step_count, 4);
 }
 
-static pawl_status run_many_sleeps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_many_sleeps)
 {
     int64_t count = pawl_value_int(params, NULL, 0);
-    (void)out_result;
     for (int64_t i = 0; i < count; i++)
         PAWL_TRY(pawl_sleep_ms(run, pawl_run_format(run, "nap %lld", (long long)i), 0));
     PAWL_TRY(pawl_sleep(run, "nap 0", "1 s")); /* which is over */
     return pawl_do(run, "awake", NULL, contract_body_ok, NULL, NULL);
 }
 
-static void A16_a_run_has_up_to_16384_sleeps_and_waits(void **state)
+TEST_IN(contract_of_passes, contract, A16_a_run_has_up_to_16384_sleeps_and_waits)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_many_sleeps, "16384");
 
     assert_output(contract, NULL);
     assert_int_equal(contract->bodies, 1);
 }
 
-static void A16_one_more_is_MAX_WAITS_EXCEEDED(void **state)
+TEST_IN(contract_of_passes, contract, A16_one_more_is_MAX_WAITS_EXCEEDED)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_many_sleeps, "16385");
 
     assert_errored(contract, "MAX_WAITS_EXCEEDED", NULL);
@@ -392,11 +353,8 @@ static void A16_one_more_is_MAX_WAITS_EXCEEDED(void **state)
     assert_int_equal(contract->bodies, 0);
 }
 
-static pawl_status do_nothing(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(do_nothing)
 {
-    (void)run;
-    (void)input;
-    (void)out_result;
     return PAWL_OK;
 }
 
@@ -415,21 +373,19 @@ static pawl_status wait_in_vain(pawl_run *run, const char *kind, const char *nam
     return pawl_sleep_until(run, name, 1);
 }
 
-static pawl_status run_waits_in_vain(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_waits_in_vain)
 {
     struct contract *contract = pawl_run_user(run);
     const char *kind = pawl_value_string(params, NULL, "");
-    (void)out_result;
     for (int i = 0;; i++) {
         PAWL_TRY(wait_in_vain(run, kind, pawl_run_format(run, "wait %d", i)));
         contract->number = i + 1;
     }
 }
 
-static void A16_a_loop_of_waits_of_any_kind_that_are_over_at_once_ends(void **state)
+TEST_OF(contract, A16_a_loop_of_waits_of_any_kind_that_are_over_at_once_ends)
 {
     static const char *const kinds[] = { "\"events\"", "\"races\"", "\"tokens\"", "\"moments\"" };
-    struct contract *contract = *state;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         contract_open_with(contract, (struct pawl_limits){ .waits_max = 7 }, 1);
         contract_create(contract, run_waits_in_vain, kinds[i]);
@@ -443,9 +399,8 @@ static void A16_a_loop_of_waits_of_any_kind_that_are_over_at_once_ends(void **st
     }
 }
 
-static void A16_a_new_run_counts_its_steps_anew(void **state)
+TEST_OF(contract, A16_a_new_run_counts_its_steps_anew)
 {
-    struct contract *contract = *state;
     contract_open_with(contract, (struct pawl_limits){ .steps_max = 3 }, 1);
     contract_start(contract, run_many_steps, "3");
     contract_advance(contract, "1 s");
@@ -461,9 +416,8 @@ static void A16_a_new_run_counts_its_steps_anew(void **state)
 
 /* ---- A16: configuration ---------------------------------------------------------------------------------------------------- */
 
-static void A16_the_engines_limits_hold_unless_a_workflow_has_its_own(void **state)
+TEST_OF(contract, A16_the_engines_limits_hold_unless_a_workflow_has_its_own)
 {
-    struct contract *contract = *state;
     const char *json_20 = "\"123456789012345678\"", *json_21 = "\"1234567890123456789\"";
     contract_open_with(contract, (struct pawl_limits){ .steps_max = 2, .payload_bytes_max = 20 }, 1);
     contract_register(contract, "plain", run_many_steps);
@@ -494,9 +448,8 @@ static void A16_the_engines_limits_hold_unless_a_workflow_has_its_own(void **sta
     assert_text(less.error_name, "MAX_STEPS_EXCEEDED");
 }
 
-static void A16_a_limit_below_zero_is_refused(void **state)
+TEST_OF(contract, A16_a_limit_below_zero_is_refused)
 {
-    struct contract *contract = *state;
     struct pawl_workflow steps = { .name = "w", .run = run_nothing, .limits = { .steps_max = -1 } };
     struct pawl_workflow bytes = { .name = "w", .run = run_nothing, .limits = { .payload_bytes_max = -1 } };
     struct pawl_workflow waits = { .name = "w", .run = run_nothing, .limits = { .waits_max = -1 } };
@@ -511,26 +464,23 @@ static void A16_a_limit_below_zero_is_refused(void **state)
 
 enum { UNREAD_MAX = 3 };
 
-static pawl_status take_two(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(take_two)
 {
-    (void)params, (void)out_result;
     PAWL_TRY(pawl_wait_for_event(run, "begin", "begin", NULL, NULL));
     PAWL_TRY(pawl_wait_for_event(run, "first", "note", NULL, NULL));
     PAWL_TRY(pawl_wait_for_event(run, "second", "note", NULL, NULL));
     return pawl_wait_for_event(run, "end", "end", NULL, NULL);
 }
 
-static pawl_status send_note(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(send_note)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input, (void)out_result;
     contract->bodies++;
     return pawl_step_send_event(step, "sink", "s", "note", NULL);
 }
 
-static pawl_status send_and_end(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(send_and_end)
 {
-    (void)params, (void)out_result;
     return pawl_do(run, "send", NULL, send_note, NULL, NULL);
 }
 
@@ -539,9 +489,8 @@ static pawl_status send_to_sink(struct contract *contract, const char *type)
     return pawl_world_send_event(contract->world, "sink", "s", type, NULL, &contract->error);
 }
 
-static void A16_a_run_has_only_so_many_events_that_no_step_has_taken(void **state)
+TEST_OF(contract, A16_a_run_has_only_so_many_events_that_no_step_has_taken)
 {
-    struct contract *contract = *state;
     contract_open_with(contract, (struct pawl_limits){ .unread_events_max = UNREAD_MAX }, 1);
     contract_register(contract, "sink", take_two);
     assert_ok(contract, pawl_world_create(contract->world, "sink", "s", NULL, &contract->error));
@@ -554,9 +503,8 @@ static void A16_a_run_has_only_so_many_events_that_no_step_has_taken(void **stat
     assert_ok(contract, pawl_terminate(contract->engine, "sink", "s", &contract->error)); /* which is no event */
 }
 
-static void A16_a_step_that_sends_one_too_many_is_tried_again(void **state)
+TEST_OF(contract, A16_a_step_that_sends_one_too_many_is_tried_again)
 {
-    struct contract *contract = *state;
     contract_open_with(contract, (struct pawl_limits){ .unread_events_max = UNREAD_MAX }, 1);
     contract_register(contract, "sink", take_two);
     assert_ok(contract, pawl_world_create(contract->world, "sink", "s", NULL, &contract->error));
@@ -606,28 +554,22 @@ static void assert_euros(const char *text, size_t size_least, size_t size_most)
         assert_memory_equal(text + i, "\xe2\x82\xac", EURO_SIZE);
 }
 
-static pawl_status body_fails_at_length(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_fails_at_length)
 {
     const char *text = euros(pawl_step_scope(step), MANY);
-    (void)input;
-    (void)out_result;
     return pawl_fail_for_good(step, "Long", "%s", text);
 }
 
-static pawl_status run_fails_at_length(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_fails_at_length)
 {
-    (void)params;
-    (void)out_result;
     pawl_status status = pawl_do(run, "x", NULL, body_fails_at_length, NULL, NULL);
     if (status != PAWL_FAILED)
         return status;
     return pawl_run_fail(run, "Longer", "%s%s", "a", euros(pawl_run_scope(run), MANY));
 }
 
-static void A16_a_long_message_is_cut_between_characters(void **state)
+TEST_OF(contract, A16_a_long_message_is_cut_between_characters)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_fails_at_length, NULL);
 
     assert_euros(contract_step(contract, "x").error_message, 8189, 8192);
@@ -644,12 +586,10 @@ static void A16_a_long_message_is_cut_between_characters(void **state)
 }
 
 /* The names of steps that the engine's own errors quote, up to 80 bytes of them. */
-static pawl_status run_misuses_a_long_name(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_misuses_a_long_name)
 {
     struct contract *contract = pawl_run_user(run);
     const char *name = euros(pawl_run_scope(run), 50);
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_do(run, name, NULL, contract_body_ok, NULL, NULL));
     pawl_status status = pawl_sleep(run, name, "1 s");
     if (status == PAWL_SUSPENDED)
@@ -662,9 +602,8 @@ static pawl_status run_misuses_a_long_name(pawl_run *run, const pawl_value *para
     return PAWL_OK;
 }
 
-static void A16_a_long_name_is_quoted_up_to_a_whole_character(void **state)
+TEST_OF(contract, A16_a_long_name_is_quoted_up_to_a_whole_character)
 {
-    struct contract *contract = *state;
     char quoted[100] = "\"";
     for (size_t i = 0; i < 80 / EURO_SIZE; i++)
         memcpy(quoted + 1 + i * EURO_SIZE, "\xe2\x82\xac", EURO_SIZE);
@@ -679,36 +618,4 @@ static void A16_a_long_name_is_quoted_up_to_a_whole_character(void **state)
     assert_says(contract->trace, said);
     assert_says(contract->trace, "INVALID_EVENT_TYPE: \"");
     assert_says(contract->trace, "\xe2\x82\xac\" is not an event type");
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(A16_params_have_up_to_1_mebibyte),
-        CONTRACT_TEST(A16_an_event_payload_has_up_to_1_mebibyte),
-        CONTRACT_TEST(A16_a_step_result_of_1_mebibyte_fits),
-        CONTRACT_TEST(A16_a_larger_step_result_fails_the_step_for_good),
-        CONTRACT_TEST(A16_an_output_of_1_mebibyte_fits),
-        CONTRACT_TEST(A16_a_larger_output_fails_the_run),
-        CONTRACT_TEST(A16_log_data_has_up_to_1_mebibyte),
-        CONTRACT_TEST(A16_json_nests_128_deep_and_no_deeper),
-        CONTRACT_TEST(A16_a_result_that_nests_too_deep_is_INVALID_JSON),
-        CONTRACT_TEST(A16_a_result_that_nests_just_as_deep_fits),
-        CONTRACT_TEST(A16_a_result_of_a_binding_that_is_not_json_fails_the_step_for_good),
-        CONTRACT_TEST(A16_what_is_not_json_is_refused_with_its_place),
-        CONTRACT_TEST_OF_PASSES(A16_a_run_has_up_to_1024_steps_and_replay_does_not_count_again),
-        CONTRACT_TEST_OF_PASSES(A16_the_1025th_step_is_MAX_STEPS_EXCEEDED),
-        CONTRACT_TEST(A16_waits_are_counted_apart_from_steps_and_the_run_may_handle_the_limits),
-        CONTRACT_TEST_OF_PASSES(A16_a_run_has_up_to_16384_sleeps_and_waits),
-        CONTRACT_TEST_OF_PASSES(A16_one_more_is_MAX_WAITS_EXCEEDED),
-        CONTRACT_TEST(A16_a_loop_of_waits_of_any_kind_that_are_over_at_once_ends),
-        CONTRACT_TEST(A16_a_new_run_counts_its_steps_anew),
-        CONTRACT_TEST(A16_the_engines_limits_hold_unless_a_workflow_has_its_own),
-        CONTRACT_TEST(A16_a_limit_below_zero_is_refused),
-        CONTRACT_TEST(A16_a_run_has_only_so_many_events_that_no_step_has_taken),
-        CONTRACT_TEST(A16_a_step_that_sends_one_too_many_is_tried_again),
-        CONTRACT_TEST(A16_a_long_message_is_cut_between_characters),
-        CONTRACT_TEST(A16_a_long_name_is_quoted_up_to_a_whole_character),
-    };
-    return contract_run_tests("contract A16", tests, sizeof tests / sizeof tests[0]);
 }

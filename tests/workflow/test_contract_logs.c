@@ -1,8 +1,6 @@
 /* Contract A12 and A15: log lines, and bindings. */
 #include "kit/contract_world.h"
 
-#include <string.h>
-
 /* ---- A12: logs ------------------------------------------------------------------------------------------------------ */
 
 /* How many lines of the current run have this message, and the last of them. */
@@ -19,19 +17,17 @@ static size_t find_log(struct contract *contract, const char *message, struct pa
     return found;
 }
 
-static pawl_status body_logs(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_logs)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)out_result;
     contract->bodies++;
     PAWL_TRY(pawl_step_log(step, PAWL_LOG_WARN, "payments", input, "in attempt %lld of \xe2\x82\xac",
                            (long long)pawl_step_attempt(step)));
     return contract->bodies < 2 ? pawl_fail(step, "Broken", "once") : PAWL_OK;
 }
 
-static pawl_status run_logs(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_logs)
 {
-    (void)out_result;
     PAWL_TRY(pawl_log(run, PAWL_LOG_DEBUG, NULL, NULL, "before %d", 1));
     PAWL_TRY(pawl_do(run, "x", NULL, body_logs, params, NULL));
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, "own", params, "between"));
@@ -39,9 +35,8 @@ static pawl_status run_logs(pawl_run *run, const pawl_value *params, pawl_value 
     return pawl_log(run, PAWL_LOG_ERROR, NULL, NULL, "after");
 }
 
-static void A12_a_line_carries_level_category_data_run_and_time(void **state)
+TEST_IN(contract_of_passes, contract, A12_a_line_carries_level_category_data_run_and_time)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_logs, "{\"n\":1}");
     contract_advance(contract, "10 s");
     contract_advance(contract, "1 h");
@@ -69,9 +64,8 @@ static void A12_a_line_carries_level_category_data_run_and_time(void **state)
     assert_int_equal(after.created_at_ms, CONTRACT_START_MS + 10000 + HOUR_MS);
 }
 
-static void A12_a_line_of_a_step_names_it_and_its_attempt_also_of_a_failed_one(void **state)
+TEST_OF(contract, A12_a_line_of_a_step_names_it_and_its_attempt_also_of_a_failed_one)
 {
-    struct contract *contract = *state;
     struct pawl_log_record first, second;
     contract_start(contract, run_logs, "[]");
 
@@ -94,9 +88,8 @@ static void A12_a_line_of_a_step_names_it_and_its_attempt_also_of_a_failed_one(v
     assert_int_equal(find_log(contract, "in attempt 1 of \xe2\x82\xac", &first), 1);
 }
 
-static void A12_a_replayed_line_says_so_and_each_line_is_new_once(void **state)
+TEST_OF(contract, A12_a_replayed_line_says_so_and_each_line_is_new_once)
 {
-    struct contract *contract = *state;
     static const char *const messages[] = { "before 1", "between", "after" };
     contract_start(contract, run_logs, NULL);
     contract_advance(contract, "10 s");
@@ -130,16 +123,13 @@ static size_t count_new(struct contract *contract, const char *message)
     return count;
 }
 
-static pawl_status body_asks_for_a_pause(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_asks_for_a_pause)
 {
-    (void)input;
-    (void)out_result;
     return pawl_pause(pawl_step_engine(step), "w", "i", NULL);
 }
 
-static pawl_status run_is_paused_in_its_first_step(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_is_paused_in_its_first_step)
 {
-    (void)params;
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "first"));
     PAWL_TRY(pawl_do(run, "a", NULL, body_asks_for_a_pause, NULL, NULL));
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "between"));
@@ -148,9 +138,8 @@ static pawl_status run_is_paused_in_its_first_step(pawl_run *run, const pawl_val
     return pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "last");
 }
 
-static void A12_a_line_that_the_pause_kept_from_being_said_is_no_replay(void **state)
+TEST_OF(contract, A12_a_line_that_the_pause_kept_from_being_said_is_no_replay)
 {
-    struct contract *contract = *state;
     struct pawl_log_record log;
     contract_start(contract, run_is_paused_in_its_first_step, NULL);
     assert_instance(contract, PAWL_PAUSED);
@@ -171,33 +160,27 @@ static void A12_a_line_that_the_pause_kept_from_being_said_is_no_replay(void **s
     assert_int_equal(count_new(contract, "last"), 1);
 }
 
-static pawl_status branch_works(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(branch_works)
 {
-    (void)params;
     return pawl_do(run, "work", NULL, contract_body_ok, NULL, out_result);
 }
 
-static pawl_status branch_speaks(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(branch_speaks)
 {
-    (void)params;
-    (void)out_result;
     return pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "in a branch");
 }
 
-static pawl_status run_speaks_in_branches(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_speaks_in_branches)
 {
     struct pawl_branch branches[] = { { .run = branch_works }, { .run = branch_speaks } };
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "before the branches"));
     PAWL_TRY(pawl_all(run, "all", branches, 2, 1)); /* one after the other: the second begins in a later pass */
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "after the branches"));
     return pawl_sleep(run, "nap", "1 h");
 }
 
-static void A12_a_line_in_a_branch_that_begins_late_is_said_and_new_once(void **state)
+TEST_OF(contract, A12_a_line_in_a_branch_that_begins_late_is_said_and_new_once)
 {
-    struct contract *contract = *state;
     static const char *const messages[] = { "before the branches", "in a branch", "after the branches" };
     contract_start(contract, run_speaks_in_branches, NULL);
     for (size_t i = 0; i < 3; i++)
@@ -211,13 +194,11 @@ static void A12_a_line_in_a_branch_that_begins_late_is_said_and_new_once(void **
 }
 
 /* What is durable while the body runs. */
-static pawl_status body_counts_logs(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_counts_logs)
 {
     struct contract *contract = pawl_step_user(step);
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
     struct pawl_history history;
-    (void)input;
-    (void)out_result;
     options.include_logs = true;
     PAWL_TRY(pawl_step_log(step, PAWL_LOG_INFO, NULL, NULL, "in a step"));
     PAWL_TRY(pawl_get_history(contract->engine, pawl_step_scope(step), "w", "i", &options, &history, NULL));
@@ -225,20 +206,16 @@ static pawl_status body_counts_logs(pawl_step *step, const pawl_value *input, pa
     return PAWL_OK;
 }
 
-static pawl_status run_flushes(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_flushes)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "first"));
     PAWL_TRY(pawl_do(run, "one", NULL, body_counts_logs, NULL, NULL));
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "second"));
     return pawl_do(run, "two", NULL, body_counts_logs, NULL, NULL);
 }
 
-static void A12_lines_are_flushed_with_the_next_step_boundary(void **state)
+TEST_IN(contract_of_passes, contract, A12_lines_are_flushed_with_the_next_step_boundary)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_flushes, NULL);
 
     assert_text(contract->trace, "0 steps 0 logs; 1 steps 2 logs; ");
@@ -246,9 +223,8 @@ static void A12_lines_are_flushed_with_the_next_step_boundary(void **state)
 }
 
 /* A turn that takes one step, and then gives the run back: the line comes with the next step. */
-static void A12_a_line_between_two_turns_is_new_once(void **state)
+TEST_OF(contract, A12_a_line_between_two_turns_is_new_once)
 {
-    struct contract *contract = *state;
     pawl_runner *other = NULL;
     struct pawl_log_record log;
     contract_create(contract, run_flushes, NULL);
@@ -267,17 +243,14 @@ static void A12_a_line_between_two_turns_is_new_once(void **state)
     assert_int_equal(find_log(contract, "second", &log), 1);
 }
 
-static pawl_status run_logs_and_fails(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_logs_and_fails)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "last words"));
     return pawl_run_fail(run, "Broken", "on purpose");
 }
 
-static void A12_lines_without_a_step_come_with_the_end_of_the_run(void **state)
+TEST_OF(contract, A12_lines_without_a_step_come_with_the_end_of_the_run)
 {
-    struct contract *contract = *state;
     struct pawl_log_record log;
 
     contract_start(contract, run_logs_and_fails, NULL);
@@ -297,11 +270,9 @@ static void trace_log(pawl_run *run, const char *category, const char *message)
                    pawl_status_name(pawl_log(run, PAWL_LOG_INFO, category, NULL, "%s", message)));
 }
 
-static pawl_status run_tries_lines(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_tries_lines)
 {
     pawl_scope *scope = pawl_run_scope(run);
-    (void)params;
-    (void)out_result;
     trace_log(run, NULL, contract_long_text(scope, 2048));
     trace_log(run, NULL, contract_long_text(scope, 2049));
     trace_log(run, NULL, contract_long_text(scope, 5000));
@@ -316,10 +287,8 @@ static pawl_status run_tries_lines(pawl_run *run, const pawl_value *params, pawl
     return PAWL_OK;
 }
 
-static void A12_a_message_has_2048_bytes_a_category_64_and_system_is_the_engines(void **state)
+TEST_IN(contract_of_passes, contract, A12_a_message_has_2048_bytes_a_category_64_and_system_is_the_engines)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_tries_lines, NULL);
 
     assert_text(contract->trace, "OK INVALID_LOG INVALID_LOG INVALID_LOG OK OK INVALID_LOG INVALID_LOG INVALID_LOG OK "
@@ -328,9 +297,8 @@ static void A12_a_message_has_2048_bytes_a_category_64_and_system_is_the_engines
     assert_int_equal(contract_history(contract, 0).log_count, 4);
 }
 
-static void A12_the_engine_logs_retries_and_failures_for_good(void **state)
+TEST_OF(contract, A12_the_engine_logs_retries_and_failures_for_good)
 {
-    struct contract *contract = *state;
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
     struct pawl_history history;
     contract_start(contract, run_logs, NULL);
@@ -348,16 +316,13 @@ static void A12_the_engine_logs_retries_and_failures_for_good(void **state)
     assert_false(history.logs[0].is_replay);
 }
 
-static pawl_status run_event_timeout(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_event_timeout)
 {
-    (void)params;
-    (void)out_result;
     return pawl_wait_for_event(run, "wait", "go", "1 s", NULL);
 }
 
-static void A12_the_engine_logs_timeouts_of_waits(void **state)
+TEST_OF(contract, A12_the_engine_logs_timeouts_of_waits)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_event_timeout, NULL);
 
     contract_advance(contract, "1 s");
@@ -370,12 +335,10 @@ static void A12_the_engine_logs_timeouts_of_waits(void **state)
 }
 
 /* The lease expires while the body runs, and another runner goes on. */
-static pawl_status body_loses_its_lease(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_loses_its_lease)
 {
     struct contract *contract = pawl_step_user(step);
     pawl_runner *other = NULL;
-    (void)input;
-    (void)out_result;
     if (contract->bodies++ > 0)
         return PAWL_OK;
     PAWL_TRY(pawl_runner_open(contract->engine, NULL, &other, NULL));
@@ -384,25 +347,21 @@ static pawl_status body_loses_its_lease(pawl_step *step, const pawl_value *input
     return status;
 }
 
-static pawl_status run_loses_its_lease(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_loses_its_lease)
 {
-    (void)params;
     return pawl_do(run, "x", NULL, body_loses_its_lease, NULL, out_result);
 }
 
-static pawl_status run_speaks_before_it_loses_its_lease(pawl_run *run, const pawl_value *params,
-                                                        pawl_value **out_result)
+WORKFLOW(run_speaks_before_it_loses_its_lease)
 {
-    (void)params;
     PAWL_TRY(pawl_do(run, "a", NULL, contract_body_traces, NULL, NULL));
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "between"));
     return pawl_do(run, "x", NULL, body_loses_its_lease, NULL, out_result);
 }
 
 /* As when the process dies in the body of x. */
-static void A12_a_line_that_was_lost_with_its_turn_is_no_replay(void **state)
+TEST_OF(contract, A12_a_line_that_was_lost_with_its_turn_is_no_replay)
 {
-    struct contract *contract = *state;
     struct pawl_log_record log;
 
     contract_start(contract, run_speaks_before_it_loses_its_lease, NULL);
@@ -412,10 +371,8 @@ static void A12_a_line_that_was_lost_with_its_turn_is_no_replay(void **state)
     assert_false(log.is_replay);
 }
 
-static void A12_the_engine_logs_a_claim_that_was_lost(void **state)
+TEST_OF(contract, A12_the_engine_logs_a_claim_that_was_lost)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_loses_its_lease, NULL);
 
     assert_output(contract, NULL);
@@ -426,25 +383,20 @@ static void A12_the_engine_logs_a_claim_that_was_lost(void **state)
     assert_says(history.logs[0].message, "goes on");
 }
 
-static pawl_status body_logs_and_collides(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_logs_and_collides)
 {
-    (void)input;
-    (void)out_result;
     PAWL_TRY(pawl_step_log(step, PAWL_LOG_INFO, NULL, NULL, "in the step"));
     return pawl_step_sql(step, "INSERT INTO paid (id) VALUES (1)", NULL);
 }
 
-static pawl_status run_logs_and_collides(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_logs_and_collides)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_log(run, PAWL_LOG_INFO, NULL, NULL, "before the step"));
     return pawl_do(run, "x", NULL, body_logs_and_collides, NULL, NULL);
 }
 
-static void A12_lines_survive_when_the_changes_of_their_step_are_refused(void **state)
+TEST_OF(contract, A12_lines_survive_when_the_changes_of_their_step_are_refused)
 {
-    struct contract *contract = *state;
     struct pawl_log_record log;
     contract_execute(contract, "CREATE TABLE paid (id INTEGER PRIMARY KEY)");
     contract_execute(contract, "INSERT INTO paid (id) VALUES (1)");
@@ -460,14 +412,14 @@ static void A12_lines_survive_when_the_changes_of_their_step_are_refused(void **
 
 /* ---- A15: bindings --------------------------------------------------------------------------------------------------- */
 
-static pawl_status run_child(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_child)
 {
     struct contract *contract = pawl_run_user(run);
     contract->moments[contract->moment_count++] = pawl_value_int(params, NULL, -1);
     return params == NULL ? PAWL_OK : pawl_return(run, out_result, "V", params);
 }
 
-static pawl_status body_uses_bindings(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_uses_bindings)
 {
     pawl_engine *engine = pawl_step_engine(step);
     pawl_scope *scope = pawl_step_scope(step);
@@ -475,7 +427,6 @@ static pawl_status body_uses_bindings(pawl_step *step, const pawl_value *input, 
     struct pawl_instance one, read, *many;
     const struct pawl_batch_item items[] = { { "c-1", "1" }, { "c-2", "2" }, { "c-3", NULL } };
     size_t count = 0;
-    (void)input;
     options.id = "c-1";
     options.params_json = "10";
     PAWL_TRY(pawl_create(engine, scope, "child", &options, &one, NULL));
@@ -485,19 +436,17 @@ static pawl_status body_uses_bindings(pawl_step *step, const pawl_value *input, 
                        many[0].id, many[1].id, read.params_json);
 }
 
-static pawl_status run_uses_bindings(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_uses_bindings)
 {
     struct pawl_instance child;
-    (void)params;
     PAWL_TRY(pawl_do(run, "bind", NULL, body_uses_bindings, NULL, out_result));
     PAWL_TRY(pawl_get(pawl_run_engine(run), pawl_run_scope(run), "child", "c-2", &child, NULL));
     contract_trace(pawl_run_user(run), "%s", child.id);
     return PAWL_OK;
 }
 
-static void A15_a_step_reaches_create_create_batch_and_get_directly(void **state)
+TEST_OF(contract, A15_a_step_reaches_create_create_batch_and_get_directly)
 {
-    struct contract *contract = *state;
     struct pawl_instance child;
     contract_register(contract, "child", run_child);
 
@@ -510,9 +459,8 @@ static void A15_a_step_reaches_create_create_batch_and_get_directly(void **state
     assert_text(child.output_json, "10");
 }
 
-static void A15_a_host_reaches_them_too_and_unknown_workflows_are_told(void **state)
+TEST_OF(contract, A15_a_host_reaches_them_too_and_unknown_workflows_are_told)
 {
-    struct contract *contract = *state;
     struct pawl_instance made, read;
     contract_register(contract, "child", run_child);
 
@@ -524,27 +472,4 @@ static void A15_a_host_reaches_them_too_and_unknown_workflows_are_told(void **st
     assert_status(pawl_create(contract->engine, contract->scope, "nobody", NULL, &made, &contract->error),
                   PAWL_WORKFLOW_NOT_FOUND);
     assert_says(contract->error.text, "\"nobody\"");
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST_OF_PASSES(A12_a_line_carries_level_category_data_run_and_time),
-        CONTRACT_TEST(A12_a_line_of_a_step_names_it_and_its_attempt_also_of_a_failed_one),
-        CONTRACT_TEST(A12_a_replayed_line_says_so_and_each_line_is_new_once),
-        CONTRACT_TEST(A12_a_line_that_the_pause_kept_from_being_said_is_no_replay),
-        CONTRACT_TEST(A12_a_line_that_was_lost_with_its_turn_is_no_replay),
-        CONTRACT_TEST(A12_a_line_between_two_turns_is_new_once),
-        CONTRACT_TEST(A12_a_line_in_a_branch_that_begins_late_is_said_and_new_once),
-        CONTRACT_TEST_OF_PASSES(A12_lines_are_flushed_with_the_next_step_boundary),
-        CONTRACT_TEST(A12_lines_without_a_step_come_with_the_end_of_the_run),
-        CONTRACT_TEST_OF_PASSES(A12_a_message_has_2048_bytes_a_category_64_and_system_is_the_engines),
-        CONTRACT_TEST(A12_the_engine_logs_retries_and_failures_for_good),
-        CONTRACT_TEST(A12_the_engine_logs_timeouts_of_waits),
-        CONTRACT_TEST(A12_the_engine_logs_a_claim_that_was_lost),
-        CONTRACT_TEST(A12_lines_survive_when_the_changes_of_their_step_are_refused),
-        CONTRACT_TEST(A15_a_step_reaches_create_create_batch_and_get_directly),
-        CONTRACT_TEST(A15_a_host_reaches_them_too_and_unknown_workflows_are_told),
-    };
-    return contract_run_tests("contract A12 and A15", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,7 +1,4 @@
 /* Contract G2 to G4: functions of modules, inline workflows, middleware, descriptions and permissions. */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/clock.h"
 #include "kit/contract_world.h"
 
@@ -20,15 +17,14 @@ static pawl_status execute(struct contract *contract, const char *params, struct
     return pawl_execute(contract->engine, contract->scope, "w", &options, out_instance, &contract->error);
 }
 
-static pawl_status run_echo(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_echo)
 {
     PAWL_TRY(pawl_sleep(run, "nap", "20 ms"));
     return pawl_do(run, "echo", NULL, contract_body_ok, params, out_result);
 }
 
-static void G3_an_inline_workflow_runs_in_its_caller_and_leaves_nothing_in_the_store(void **state)
+TEST_OF(contract, G3_an_inline_workflow_runs_in_its_caller_and_leaves_nothing_in_the_store)
 {
-    struct contract *contract = *state;
     struct pawl_instance instance;
     register_inline(contract, run_echo);
     for (size_t i = 0; i < CONTRACT_DISTINCT_COUNT; i++) {
@@ -44,24 +40,21 @@ static void G3_an_inline_workflow_runs_in_its_caller_and_leaves_nothing_in_the_s
     assert_int_equal(contract_next_wake(contract), INT64_MAX);
 }
 
-static pawl_status send_to_parent(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(send_to_parent)
 {
-    (void)out_result;
     return pawl_step_send_event(step, "w", pawl_value_string(input, NULL, ""), "go", input);
 }
 
-static pawl_status run_sender(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_sender)
 {
     pawl_value *id;
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_sleep(run, "nap", "20 ms"));
     PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &id, "s", pawl_run_parent(run)->id));
     return pawl_do(run, "send", NULL, send_to_parent, id, NULL);
 }
 
 /* Everything that works in memory: a call that is tried again, a bare call, a child, an event that the child sends. */
-static pawl_status run_everything(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_everything)
 {
     static const struct pawl_step_options soon = { .retries = 1, .delay = "10 ms" };
     struct pawl_event event;
@@ -73,16 +66,15 @@ static pawl_status run_everything(pawl_run *run, const pawl_value *params, pawl_
     return pawl_return(run, out_result, "[V, V, b]", called, bare, event.payload != NULL);
 }
 
-static pawl_status work_at_last(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(work_at_last)
 {
     if (pawl_step_attempt(step) == 1)
         return pawl_fail(step, "NotNow", "again");
     return contract_body_ok(step, input, out_result);
 }
 
-static void G3_calls_children_and_what_they_send_work_in_memory(void **state)
+TEST_OF(contract, G3_calls_children_and_what_they_send_work_in_memory)
 {
-    struct contract *contract = *state;
     struct pawl_instance instance;
     register_inline(contract, run_everything);
     contract_register(contract, "sender", run_sender);
@@ -92,19 +84,16 @@ static void G3_calls_children_and_what_they_send_work_in_memory(void **state)
     assert_text(instance.output_json, "[\"x\",\"x\",true]");
 }
 
-static pawl_status run_failing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_failing)
 {
     static const struct pawl_compensation by_tracing = { .undo = contract_body_traces };
     static const struct pawl_step_options undone = { .compensate = &by_tracing };
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_do(run, "a", &undone, contract_body_ok, NULL, NULL));
     return pawl_run_fail(run, "Refused", "after all");
 }
 
-static void G3_an_inline_run_that_fails_is_errored_and_undone(void **state)
+TEST_OF(contract, G3_an_inline_run_that_fails_is_errored_and_undone)
 {
-    struct contract *contract = *state;
     struct pawl_instance instance;
     register_inline(contract, run_failing);
     assert_ok(contract, execute(contract, NULL, &instance));
@@ -113,15 +102,13 @@ static void G3_an_inline_run_that_fails_is_errored_and_undone(void **state)
     assert_text(contract->trace, "compensate: a {}; ");
 }
 
-static pawl_status branch_sleeps(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_sleeps)
 {
-    (void)input;
-    (void)out_result;
     return pawl_sleep(run, "nap", "20 ms");
 }
 
 /* By its params, waits for what cannot come. */
-static pawl_status run_hopeless(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_hopeless)
 {
     static const struct pawl_step_options once = { .retries = PAWL_NO_RETRIES };
     struct pawl_event event;
@@ -139,10 +126,9 @@ static pawl_status run_hopeless(pawl_run *run, const pawl_value *params, pawl_va
     }
 }
 
-static void G3_a_wait_that_nothing_in_memory_can_end_is_refused_at_once(void **state)
+TEST_OF(contract, G3_a_wait_that_nothing_in_memory_can_end_is_refused_at_once)
 {
     static const char *const words[] = { "event", "deferred", "forever", "call", "broken" };
-    struct contract *contract = *state;
     struct pawl_instance instance;
     contract_register_as(contract,
                          (struct pawl_workflow){
@@ -156,18 +142,16 @@ static void G3_a_wait_that_nothing_in_memory_can_end_is_refused_at_once(void **s
     }
 }
 
-static pawl_status run_race(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_race)
 {
     struct pawl_branch branches[2] = { { .run = run_hopeless }, { .run = branch_sleeps } };
     size_t winner;
-    (void)params;
     PAWL_TRY(pawl_first(run, "race", branches, 2, &winner));
     return pawl_return(run, out_result, "i", (int)winner);
 }
 
-static void G3_a_wait_beside_a_sleep_is_waited_out(void **state)
+TEST_OF(contract, G3_a_wait_beside_a_sleep_is_waited_out)
 {
-    struct contract *contract = *state;
     struct pawl_instance instance;
     register_inline(contract, run_race);
     assert_ok(contract, execute(contract, NULL, &instance));
@@ -219,16 +203,15 @@ static void use(struct contract *contract, struct layer *layer, bool runs, bool 
     assert_ok(contract, pawl_use(contract->engine, &middleware, &contract->error));
 }
 
-static pawl_status run_call_and_step(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_call_and_step)
 {
     contract_trace(pawl_run_user(run), "run ");
     PAWL_TRY(pawl_invoke(run, "work", params, NULL));
     return pawl_do(run, "a", NULL, contract_body_ok, params, out_result);
 }
 
-static void G4_middleware_wraps_every_pass_and_every_body_the_first_one_outermost(void **state)
+TEST_OF(contract, G4_middleware_wraps_every_pass_and_every_body_the_first_one_outermost)
 {
-    struct contract *contract = *state;
     struct layer outer = { .name = "outer" }, runs = { .name = "runs" }, steps = { .name = "steps" };
     use(contract, &outer, true, true);
     use(contract, &runs, true, false);
@@ -246,14 +229,13 @@ static void G4_middleware_wraps_every_pass_and_every_body_the_first_one_outermos
     assert_int_equal(passes, contract->passes);
 }
 
-static pawl_status run_call(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_call)
 {
     return pawl_call(run, "ask", "work", NULL, params, out_result);
 }
 
-static void G4_middleware_wraps_functions_where_they_are_carried_out(void **state)
+TEST_OF(contract, G4_middleware_wraps_functions_where_they_are_carried_out)
 {
-    struct contract *contract = *state;
     struct layer steps = { .name = "steps" };
     use(contract, &steps, false, true);
     contract_register_function(contract, "work", contract_body_ok);
@@ -262,15 +244,14 @@ static void G4_middleware_wraps_functions_where_they_are_carried_out(void **stat
     assert_text(contract->trace, "steps[ask of @work ]steps ");
 }
 
-static pawl_status run_step(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_step)
 {
     static const struct pawl_step_options once = { .retries = PAWL_NO_RETRIES };
     return pawl_do(run, "a", &once, contract_body_ok, params, out_result);
 }
 
-static void G4_middleware_can_make_a_success_a_failure(void **state)
+TEST_OF(contract, G4_middleware_can_make_a_success_a_failure)
 {
-    struct contract *contract = *state;
     struct layer runs = { .name = "runs", .answer = PAWL_FAILED }, steps = { .name = "steps", .answer = PAWL_FAILED };
     use(contract, &runs, true, false);
     contract_start(contract, run_step, "1");
@@ -281,9 +262,8 @@ static void G4_middleware_can_make_a_success_a_failure(void **state)
     assert_errored(contract, "Censored", "by steps");
 }
 
-static void G4_what_middleware_keeps_back_does_not_run(void **state)
+TEST_OF(contract, G4_what_middleware_keeps_back_does_not_run)
 {
-    struct contract *contract = *state;
     struct layer runs = { .name = "runs", .instead = PAWL_NON_RETRYABLE };
     struct layer steps = { .name = "steps", .instead = PAWL_NON_RETRYABLE };
     use(contract, &runs, true, false);
@@ -297,9 +277,8 @@ static void G4_what_middleware_keeps_back_does_not_run(void **state)
     assert_int_equal(contract->bodies, 0);
 }
 
-static void G4_middleware_goes_on_at_most_once(void **state)
+TEST_OF(contract, G4_middleware_goes_on_at_most_once)
 {
-    struct contract *contract = *state;
     struct layer steps = { .name = "steps", .answer = PAWL_INVALID };
     use(contract, &steps, false, true);
     contract_start(contract, run_step, "1");
@@ -308,7 +287,7 @@ static void G4_middleware_goes_on_at_most_once(void **state)
     assert_status(pawl_next_call(NULL), PAWL_INVALID);
 }
 
-static pawl_status run_sleep(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_sleep)
 {
     PAWL_TRY(pawl_sleep(run, "nap", "1 hour"));
     return pawl_return(run, out_result, "V", params);
@@ -321,9 +300,8 @@ static pawl_status swallow(pawl_run *run, pawl_next *next, void *user)
     return pawl_next_call(next) == PAWL_SUSPENDED ? PAWL_FAILED : PAWL_OK;
 }
 
-static void G4_middleware_cannot_undo_a_suspension(void **state)
+TEST_OF(contract, G4_middleware_cannot_undo_a_suspension)
 {
-    struct contract *contract = *state;
     struct pawl_middleware middleware = { .around_run = swallow };
     assert_ok(contract, pawl_use(contract->engine, &middleware, &contract->error));
     contract_start(contract, run_sleep, "1");
@@ -332,17 +310,15 @@ static void G4_middleware_cannot_undo_a_suspension(void **state)
     assert_output(contract, "1");
 }
 
-static void G4_middleware_needs_a_function(void **state)
+TEST_OF(contract, G4_middleware_needs_a_function)
 {
-    struct contract *contract = *state;
     struct pawl_middleware nothing = { .user = contract };
     assert_status(pawl_use(contract->engine, &nothing, &contract->error), PAWL_INVALID);
     assert_status(pawl_use(contract->engine, NULL, &contract->error), PAWL_INVALID);
 }
 
-static void G4_middleware_must_be_used_before_a_runner_starts(void **state)
+TEST_OF(contract, G4_middleware_must_be_used_before_a_runner_starts)
 {
-    struct contract *contract = *state;
     struct layer late = { .contract = contract, .name = "late" };
     struct pawl_middleware middleware = { .around_run = around_run, .user = &late };
     contract_start(contract, run_sleep, "1");
@@ -355,7 +331,7 @@ static void G4_middleware_must_be_used_before_a_runner_starts(void **state)
 
 /* ---- For people, and for who asks -------------------------------------------------------------------------------------------- */
 
-static pawl_status run_described(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_described)
 {
     static const struct pawl_step_options options = { .description = "Asks the bank" };
     PAWL_TRY(pawl_do(run, "a", &options, contract_body_ok, params, out_result));
@@ -363,9 +339,8 @@ static pawl_status run_described(pawl_run *run, const pawl_value *params, pawl_v
     return pawl_do(run, "c", NULL, contract_body_ok, params, out_result);
 }
 
-static void G4_a_step_may_have_a_description(void **state)
+TEST_OF(contract, G4_a_step_may_have_a_description)
 {
-    struct contract *contract = *state;
     static const struct pawl_step_options described = { .description = "of all steps" };
     struct pawl_workflow workflow = { .name = "x", .run = run_described, .steps = &described };
     assert_status(pawl_register(contract->engine, &workflow, &contract->error), PAWL_INVALID);
@@ -377,10 +352,9 @@ static void G4_a_step_may_have_a_description(void **state)
     assert_text(contract_step(contract, "c").description, NULL);
 }
 
-static void G4_a_workflow_may_require_permissions(void **state)
+TEST_OF(contract, G4_a_workflow_may_require_permissions)
 {
     static const char *const permissions[] = { "orders.write", "orders.read", NULL };
-    struct contract *contract = *state;
     const struct pawl_workflow_info *workflows;
     size_t count;
     contract_register_as(contract, (struct pawl_workflow){ .name = "a", .run = run_step });
@@ -396,9 +370,8 @@ static void G4_a_workflow_may_require_permissions(void **state)
     assert_true(workflows[2].is_inline);
 }
 
-static void G3_a_mode_is_remote_or_inline(void **state)
+TEST_OF(contract, G3_a_mode_is_remote_or_inline)
 {
-    struct contract *contract = *state;
     struct pawl_workflow workflow = { .name = "x", .run = run_step, .mode = (enum pawl_mode)7 };
     assert_status(pawl_register(contract->engine, &workflow, &contract->error), PAWL_INVALID);
     assert_says(contract->error.text, "mode");
@@ -406,12 +379,12 @@ static void G3_a_mode_is_remote_or_inline(void **state)
 
 /* ---- This program's own module ------------------------------------------------------------------------------------------------- */
 
-static pawl_status own(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(own)
 {
     return pawl_result(step, out_result, "[V, s]", input, "own");
 }
 
-static pawl_status calling(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(calling)
 {
     return pawl_call(run, "call", "own", NULL, params, out_result);
 }
@@ -419,9 +392,8 @@ static pawl_status calling(pawl_run *run, const pawl_value *params, pawl_value *
 PAWL_MODULE({ .name = "calling", .run = calling });
 PAWL_FUNCTIONS({ .name = "own", .run = own });
 
-static void G2_a_module_brings_its_functions_along(void **state)
+TEST_OF(contract, G2_a_module_brings_its_functions_along)
 {
-    struct contract *contract = *state;
     struct pawl_instance instance;
     assert_ok(contract, pawl_register_module(contract->engine, &pawl_module, &contract->error));
     assert_ok(contract, pawl_world_create(contract->world, "calling", "i", "1", &contract->error));
@@ -430,9 +402,8 @@ static void G2_a_module_brings_its_functions_along(void **state)
     assert_text(instance.output_json, "[1,\"own\"]");
 }
 
-static void G2_functions_of_another_version_are_refused(void **state)
+TEST_OF(contract, G2_functions_of_another_version_are_refused)
 {
-    struct contract *contract = *state;
     struct pawl_module_functions functions = pawl_module_functions;
     functions.version++;
     assert_status(pawl_register_functions(contract->engine, &functions, &contract->error), PAWL_MODULE_INVALID);
@@ -440,29 +411,4 @@ static void G2_functions_of_another_version_are_refused(void **state)
     functions.function_size += 8;
     assert_status(pawl_register_functions(contract->engine, &functions, &contract->error), PAWL_MODULE_INVALID);
     assert_status(pawl_register_functions(contract->engine, NULL, &contract->error), PAWL_INVALID);
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(G3_an_inline_workflow_runs_in_its_caller_and_leaves_nothing_in_the_store),
-        CONTRACT_TEST(G3_calls_children_and_what_they_send_work_in_memory),
-        CONTRACT_TEST(G3_an_inline_run_that_fails_is_errored_and_undone),
-        CONTRACT_TEST(G3_a_wait_that_nothing_in_memory_can_end_is_refused_at_once),
-        CONTRACT_TEST(G3_a_wait_beside_a_sleep_is_waited_out),
-        CONTRACT_TEST(G4_middleware_wraps_every_pass_and_every_body_the_first_one_outermost),
-        CONTRACT_TEST(G4_middleware_wraps_functions_where_they_are_carried_out),
-        CONTRACT_TEST(G4_middleware_can_make_a_success_a_failure),
-        CONTRACT_TEST(G4_what_middleware_keeps_back_does_not_run),
-        CONTRACT_TEST(G4_middleware_goes_on_at_most_once),
-        CONTRACT_TEST(G4_middleware_cannot_undo_a_suspension),
-        CONTRACT_TEST(G4_middleware_needs_a_function),
-        CONTRACT_TEST(G4_middleware_must_be_used_before_a_runner_starts),
-        CONTRACT_TEST(G4_a_step_may_have_a_description),
-        CONTRACT_TEST(G4_a_workflow_may_require_permissions),
-        CONTRACT_TEST(G3_a_mode_is_remote_or_inline),
-        CONTRACT_TEST(G2_a_module_brings_its_functions_along),
-        CONTRACT_TEST(G2_functions_of_another_version_are_refused),
-    };
-    return contract_run_tests("contract G2 to G4", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,9 +1,6 @@
 /* Contract A13: what a step changes in the transaction that records its outcome: SQL, functions, instances, events. */
 #include "kit/contract_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static void make_table(struct contract *contract)
 {
     contract_execute(contract, "CREATE TABLE paid (id INTEGER PRIMARY KEY, note TEXT NOT NULL)");
@@ -31,25 +28,22 @@ static const struct pawl_step_options once = { .retries = PAWL_NO_RETRIES };
 
 /* ---- SQL ------------------------------------------------------------------------------------------------------------ */
 
-static pawl_status body_pays(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_pays)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
     contract->bodies++;
     PAWL_TRY(pawl_step_sql(step, "INSERT INTO paid (id, note) VALUES ($1, $2)", "[i,s]", 7, "it's \"7\" \xe2\x82\xac"));
     PAWL_TRY(pawl_step_sql(step, "UPDATE paid SET note = note || $1 WHERE id = $2", "[s,i]", "!", 7));
     return pawl_result(step, out_result, "i", 7);
 }
 
-static pawl_status run_pays(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_pays)
 {
-    (void)params;
     return run_with(run, body_pays, out_result);
 }
 
-static void A13_sql_of_a_step_runs_once_in_the_order_registered_and_not_at_replay(void **state)
+TEST_OF(contract, A13_sql_of_a_step_runs_once_in_the_order_registered_and_not_at_replay)
 {
-    struct contract *contract = *state;
     make_table(contract);
 
     contract_start(contract, run_pays, NULL);
@@ -64,23 +58,19 @@ static void A13_sql_of_a_step_runs_once_in_the_order_registered_and_not_at_repla
     assert_int_equal(count_paid(contract), 0);
 }
 
-static pawl_status body_binds(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_binds)
 {
-    (void)input;
-    (void)out_result;
     return pawl_step_sql(step, "INSERT INTO kinds VALUES ($1, $2, $3, $4, $5, $6, $7)", "[s,I,f,b,n,[i,i],{s:i}]",
                          "text", (long long)INT64_MAX, 1.5, 1, 1, 2, "k", 3);
 }
 
-static pawl_status run_binds(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_binds)
 {
-    (void)params;
     return run_with(run, body_binds, out_result);
 }
 
-static void A13_parameters_of_every_kind_are_bound(void **state)
+TEST_OF(contract, A13_parameters_of_every_kind_are_bound)
 {
-    struct contract *contract = *state;
     contract_execute(contract, "CREATE TABLE kinds (a TEXT, b BIGINT, c DOUBLE PRECISION, d BOOLEAN, e TEXT, f TEXT,"
                                " g TEXT)");
 
@@ -92,24 +82,20 @@ static void A13_parameters_of_every_kind_are_bound(void **state)
                      1);
 }
 
-static pawl_status body_pays_at_third(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_pays_at_third)
 {
     int64_t attempt = pawl_step_attempt(step);
-    (void)input;
-    (void)out_result;
     PAWL_TRY(pawl_step_sql(step, "INSERT INTO paid (id, note) VALUES ($1, 'x')", "[I]", (long long)attempt));
     return attempt < 3 ? pawl_fail(step, "Broken", "not yet") : PAWL_OK;
 }
 
-static pawl_status run_pays_at_third(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_pays_at_third)
 {
-    (void)params;
     return run_with(run, body_pays_at_third, out_result);
 }
 
-static void A13_what_a_failed_attempt_registered_is_dropped(void **state)
+TEST_OF(contract, A13_what_a_failed_attempt_registered_is_dropped)
 {
-    struct contract *contract = *state;
     make_table(contract);
     contract_start(contract, run_pays_at_third, NULL);
     int64_t after_the_first = count_paid(contract);
@@ -121,10 +107,9 @@ static void A13_what_a_failed_attempt_registered_is_dropped(void **state)
     assert_int_equal(contract_query(contract, "SELECT sum(id) FROM paid"), 3);
 }
 
-static pawl_status body_collides(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_collides)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
     contract->bodies++;
     PAWL_TRY(pawl_step_sql(step, "INSERT INTO paid (id, note) VALUES (1, 'new')", NULL));
     PAWL_TRY(pawl_step_create(step, "w", "child", NULL));
@@ -132,12 +117,10 @@ static pawl_status body_collides(pawl_step *step, const pawl_value *input, pawl_
     return pawl_result(step, out_result, "s", "dropped");
 }
 
-static pawl_status run_collides(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_collides)
 {
     struct contract *contract = pawl_run_user(run);
     pawl_value *result = NULL;
-    (void)params;
-    (void)out_result;
     pawl_status status = pawl_do(run, "x", NULL, body_collides, NULL, &result);
     if (status == PAWL_SUSPENDED)
         return status;
@@ -146,9 +129,8 @@ static pawl_status run_collides(pawl_run *run, const pawl_value *params, pawl_va
     return pawl_sleep(run, "nap", "1 h");
 }
 
-static void A13_a_unique_violation_fails_the_step_for_good_and_nothing_of_it_is_applied(void **state)
+TEST_IN(contract_of_passes, contract, A13_a_unique_violation_fails_the_step_for_good_and_nothing_of_it_is_applied)
 {
-    struct contract *contract = *state;
     struct pawl_instance child;
     make_table(contract);
     contract_execute(contract, "INSERT INTO paid (id, note) VALUES (2, 'old')");
@@ -172,10 +154,8 @@ static void A13_a_unique_violation_fails_the_step_for_good_and_nothing_of_it_is_
     assert_output(contract, NULL);
 }
 
-static void A13_another_error_of_the_database_fails_the_attempt_which_is_tried_again(void **state)
+TEST_OF(contract, A13_another_error_of_the_database_fails_the_attempt_which_is_tried_again)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_pays, NULL);
     struct pawl_step_record first = contract_step(contract, "x");
     make_table(contract);
@@ -194,22 +174,18 @@ static void A13_another_error_of_the_database_fails_the_attempt_which_is_tried_a
     assert_int_equal(contract->bodies, 2);
 }
 
-static pawl_status body_breaks_a_rule(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_breaks_a_rule)
 {
-    (void)input;
-    (void)out_result;
     return pawl_step_sql(step, "INSERT INTO paid (id, note) VALUES (1, NULL)", NULL);
 }
 
-static pawl_status run_breaks_a_rule(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_breaks_a_rule)
 {
-    (void)params;
     return run_with(run, body_breaks_a_rule, out_result);
 }
 
-static void A13_a_constraint_that_is_not_about_uniqueness_is_tried_again(void **state)
+TEST_OF(contract, A13_a_constraint_that_is_not_about_uniqueness_is_tried_again)
 {
-    struct contract *contract = *state;
     make_table(contract);
 
     contract_start(contract, run_breaks_a_rule, NULL);
@@ -220,24 +196,20 @@ static void A13_a_constraint_that_is_not_about_uniqueness_is_tried_again(void **
     assert_says(contract_step(contract, "x").error_message, "note");
 }
 
-static pawl_status body_runs_text(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_runs_text)
 {
     const struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     PAWL_TRY(pawl_step_sql(step, "INSERT INTO paid (id, note) VALUES (1, 'x')", NULL));
     return pawl_step_sql(step, contract->text, NULL);
 }
 
-static pawl_status run_runs_text(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_runs_text)
 {
-    (void)params;
     return pawl_do(run, "x", &once, body_runs_text, NULL, out_result);
 }
 
-static void A13_transactions_and_the_engines_own_tables_are_out_of_bounds(void **state)
+TEST_OF(contract, A13_transactions_and_the_engines_own_tables_are_out_of_bounds)
 {
-    struct contract *contract = *state;
     static const char *const forbidden[] = {
         "COMMIT",
         "END",
@@ -284,12 +256,10 @@ static void A13_transactions_and_the_engines_own_tables_are_out_of_bounds(void *
 
 /* ---- Mutations for a failure ------------------------------------------------------------------------------------------ */
 
-static pawl_status body_notes_failure(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_notes_failure)
 {
     struct contract *contract = pawl_step_user(step);
     long long attempt = (long long)pawl_step_attempt(step);
-    (void)input;
-    (void)out_result;
     PAWL_TRY(pawl_step_sql_on_failure(step, "INSERT INTO paid (id, note) VALUES ($1, 'failure')", "[I]", attempt));
     PAWL_TRY(pawl_step_sql(step, "INSERT INTO paid (id, note) VALUES ($1, 'success')", "[I]", 100 + attempt));
     if (attempt <= contract->number)
@@ -297,19 +267,16 @@ static pawl_status body_notes_failure(pawl_step *step, const pawl_value *input, 
     return PAWL_OK;
 }
 
-static pawl_status run_notes_failure(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_notes_failure)
 {
     static const struct pawl_step_options options = { .retries = 2, .delay = "1 s", .backoff = PAWL_BACKOFF_CONSTANT };
-    (void)params;
-    (void)out_result;
     if (pawl_do(run, "x", &options, body_notes_failure, NULL, NULL) == PAWL_SUSPENDED)
         return PAWL_SUSPENDED;
     return pawl_sleep(run, "nap", "1 h");
 }
 
-static void A13_changes_for_a_failure_run_only_when_the_step_failed_for_good(void **state)
+TEST_OF(contract, A13_changes_for_a_failure_run_only_when_the_step_failed_for_good)
 {
-    struct contract *contract = *state;
     make_table(contract);
     contract->number = 3;
     contract_start(contract, run_notes_failure, NULL);
@@ -329,9 +296,8 @@ static void A13_changes_for_a_failure_run_only_when_the_step_failed_for_good(voi
     assert_output(contract, NULL);
 }
 
-static void A13_changes_for_a_failure_do_not_run_with_a_success(void **state)
+TEST_OF(contract, A13_changes_for_a_failure_do_not_run_with_a_success)
 {
-    struct contract *contract = *state;
     make_table(contract);
     contract->number = 1;
     contract_start(contract, run_notes_failure, NULL);
@@ -342,23 +308,19 @@ static void A13_changes_for_a_failure_do_not_run_with_a_success(void **state)
     assert_int_equal(contract_query(contract, "SELECT sum(id) FROM paid"), 102);
 }
 
-static pawl_status body_collides_with_note(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_collides_with_note)
 {
-    (void)input;
-    (void)out_result;
     PAWL_TRY(pawl_step_sql_on_failure(step, "INSERT INTO paid (id, note) VALUES (50, 'failure')", NULL));
     return pawl_step_sql(step, "INSERT INTO paid (id, note) VALUES (2, 'again')", NULL);
 }
 
-static pawl_status run_collides_with_note(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_collides_with_note)
 {
-    (void)params;
     return pawl_do(run, "x", NULL, body_collides_with_note, NULL, out_result);
 }
 
-static void A13_changes_for_a_failure_run_also_when_a_unique_violation_is_the_failure(void **state)
+TEST_OF(contract, A13_changes_for_a_failure_run_also_when_a_unique_violation_is_the_failure)
 {
-    struct contract *contract = *state;
     make_table(contract);
     contract_execute(contract, "INSERT INTO paid (id, note) VALUES (2, 'old')");
 
@@ -368,24 +330,19 @@ static void A13_changes_for_a_failure_run_also_when_a_unique_violation_is_the_fa
     assert_int_equal(contract_query(contract, "SELECT sum(id) FROM paid"), 52);
 }
 
-static pawl_status body_fails_twice(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_fails_twice)
 {
-    (void)input;
-    (void)out_result;
     PAWL_TRY(pawl_step_sql_on_failure(step, "INSERT INTO nowhere VALUES (1)", NULL));
     return pawl_fail_for_good(step, "CardDeclined", "no funds");
 }
 
-static pawl_status run_fails_twice(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_fails_twice)
 {
-    (void)params;
     return pawl_do(run, "x", NULL, body_fails_twice, NULL, out_result);
 }
 
-static void A13_a_refused_change_for_a_failure_leaves_the_failure_and_a_log_line(void **state)
+TEST_OF(contract, A13_a_refused_change_for_a_failure_leaves_the_failure_and_a_log_line)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_fails_twice, NULL);
 
     assert_errored(contract, "CardDeclined", "no funds");
@@ -398,11 +355,9 @@ static void A13_a_refused_change_for_a_failure_leaves_the_failure_and_a_log_line
     assert_true(told);
 }
 
-static pawl_status body_notes_timeout(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_notes_timeout)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     PAWL_TRY(pawl_step_sql_on_failure(step, "INSERT INTO paid (id, note) VALUES (1, 'failure')", NULL));
     if (contract->number == 0)
         return pawl_step_sql(step, "INSERT INTO nowhere VALUES (1)", NULL);
@@ -410,15 +365,13 @@ static pawl_status body_notes_timeout(pawl_step *step, const pawl_value *input, 
     return PAWL_OK;
 }
 
-static pawl_status run_notes_timeout(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_notes_timeout)
 {
-    (void)params;
     return pawl_do(run, "x", &once, body_notes_timeout, NULL, out_result);
 }
 
-static void A13_changes_for_a_failure_run_when_the_last_attempt_times_out(void **state)
+TEST_OF(contract, A13_changes_for_a_failure_run_when_the_last_attempt_times_out)
 {
-    struct contract *contract = *state;
     make_table(contract);
     contract->number = HOUR_MS;
 
@@ -428,9 +381,8 @@ static void A13_changes_for_a_failure_run_when_the_last_attempt_times_out(void *
     assert_int_equal(count_paid(contract), 1);
 }
 
-static void A13_changes_for_a_failure_run_when_the_last_attempts_changes_are_refused(void **state)
+TEST_OF(contract, A13_changes_for_a_failure_run_when_the_last_attempts_changes_are_refused)
 {
-    struct contract *contract = *state;
     make_table(contract);
 
     contract_start(contract, run_notes_timeout, NULL);
@@ -467,27 +419,23 @@ static pawl_status mutate_and_look(void *connection, const void *data, size_t si
     return look.answer;
 }
 
-static pawl_status body_mutates(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_mutates)
 {
     struct contract *contract = pawl_step_user(step);
     struct look look = { contract, "seen", (pawl_status)contract->number };
-    (void)input;
-    (void)out_result;
     contract->bodies++;
     PAWL_TRY(pawl_step_mutate(step, PAWL_WITH_SUCCESS, mutate_and_look, &look, sizeof look));
     memset(&look, 0xff, sizeof look); /* it was copied */
     return PAWL_OK;
 }
 
-static pawl_status run_mutates(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_mutates)
 {
-    (void)params;
     return run_with(run, body_mutates, out_result);
 }
 
-static void A13_a_function_runs_once_in_the_transaction_before_the_step_is_recorded(void **state)
+TEST_OF(contract, A13_a_function_runs_once_in_the_transaction_before_the_step_is_recorded)
 {
-    struct contract *contract = *state;
     make_table(contract);
 
     contract_start(contract, run_mutates, NULL);
@@ -499,9 +447,8 @@ static void A13_a_function_runs_once_in_the_transaction_before_the_step_is_recor
     assert_output(contract, NULL);
 }
 
-static void A13_a_function_that_answers_a_unique_violation_fails_the_step_for_good(void **state)
+TEST_OF(contract, A13_a_function_that_answers_a_unique_violation_fails_the_step_for_good)
 {
-    struct contract *contract = *state;
     make_table(contract);
     contract->number = PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION;
 
@@ -512,9 +459,8 @@ static void A13_a_function_that_answers_a_unique_violation_fails_the_step_for_go
     assert_int_equal(count_paid(contract), 0);
 }
 
-static void A13_a_function_that_fails_otherwise_fails_the_attempt(void **state)
+TEST_OF(contract, A13_a_function_that_fails_otherwise_fails_the_attempt)
 {
-    struct contract *contract = *state;
     make_table(contract);
     contract->number = PAWL_FAILED;
 
@@ -529,22 +475,20 @@ static void A13_a_function_that_fails_otherwise_fails_the_attempt(void **state)
     assert_int_equal(count_paid(contract), 1);
 }
 
-static pawl_status body_terminated(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_terminated)
 {
     PAWL_TRY(body_pays(step, input, out_result));
     PAWL_TRY(pawl_step_create(step, "w", "child", NULL));
     return pawl_terminate(pawl_step_engine(step), "w", "i", NULL);
 }
 
-static pawl_status run_terminated(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_terminated)
 {
-    (void)params;
     return run_with(run, body_terminated, out_result);
 }
 
-static void A13_nothing_of_a_step_whose_run_was_terminated_is_applied(void **state)
+TEST_OF(contract, A13_nothing_of_a_step_whose_run_was_terminated_is_applied)
 {
-    struct contract *contract = *state;
     struct pawl_instance child;
     make_table(contract);
 
@@ -558,7 +502,7 @@ static void A13_nothing_of_a_step_whose_run_was_terminated_is_applied(void **sta
 
 /* ---- Instances and events -------------------------------------------------------------------------------------------------- */
 
-static pawl_status run_listens(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_listens)
 {
     struct pawl_event event;
     contract_trace(pawl_run_user(run), "%s(%lld) ", pawl_run_id(run), (long long)pawl_value_int(params, NULL, -1));
@@ -567,13 +511,11 @@ static pawl_status run_listens(pawl_run *run, const pawl_value *params, pawl_val
 }
 
 /* Creates or sends as text says: "workflow id". */
-static pawl_status body_reaches_out(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_reaches_out)
 {
     struct contract *contract = pawl_step_user(step);
     char workflow[32] = "", id[32] = "";
     pawl_value *payload;
-    (void)input;
-    (void)out_result;
     (void)sscanf(contract->text, "%31s %31s", workflow, id);
     contract->bodies++;
     PAWL_TRY(pawl_value_pack(pawl_step_scope(step), &payload, "i", contract->bodies));
@@ -585,15 +527,13 @@ static pawl_status body_reaches_out(pawl_step *step, const pawl_value *input, pa
     return contract->bodies < contract->moments[0] ? pawl_fail(step, "Broken", "not yet") : PAWL_OK;
 }
 
-static pawl_status run_reaches_out(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_reaches_out)
 {
-    (void)params;
     return run_with(run, body_reaches_out, out_result);
 }
 
-static void A13_a_child_is_created_with_the_step_that_succeeds_and_only_once(void **state)
+TEST_OF(contract, A13_a_child_is_created_with_the_step_that_succeeds_and_only_once)
 {
-    struct contract *contract = *state;
     struct pawl_instance child;
     make_table(contract);
     contract_register(contract, "listener", run_listens);
@@ -614,9 +554,8 @@ static void A13_a_child_is_created_with_the_step_that_succeeds_and_only_once(voi
     assert_output(contract, NULL);
 }
 
-static void A13_a_child_without_an_id_gets_one(void **state)
+TEST_OF(contract, A13_a_child_without_an_id_gets_one)
 {
-    struct contract *contract = *state;
     make_table(contract);
     contract_register(contract, "listener", run_listens);
     contract->text = "listener";
@@ -642,9 +581,8 @@ static void assert_reach_fails_for_good(struct contract *contract, const char *t
     assert_int_equal(count_paid(contract), 0);
 }
 
-static void A13_a_child_whose_id_exists_fails_the_step_for_good(void **state)
+TEST_OF(contract, A13_a_child_whose_id_exists_fails_the_step_for_good)
 {
-    struct contract *contract = *state;
     make_table(contract);
     contract_register(contract, "listener", run_listens);
     assert_ok(contract, pawl_world_create(contract->world, "listener", "c-1", "77", &contract->error));
@@ -656,25 +594,22 @@ static void A13_a_child_whose_id_exists_fails_the_step_for_good(void **state)
         contract_query(contract, "SELECT count(*) FROM workflow_instance WHERE id = 'c-1' AND params = '77'"), 1);
 }
 
-static void A13_a_child_of_an_unknown_workflow_fails_the_step_for_good(void **state)
+TEST_OF(contract, A13_a_child_of_an_unknown_workflow_fails_the_step_for_good)
 {
-    struct contract *contract = *state;
     make_table(contract);
 
     assert_reach_fails_for_good(contract, "nobody c-1", "WORKFLOW_NOT_FOUND");
 }
 
-static void A13_a_child_with_a_bad_id_fails_the_step_for_good(void **state)
+TEST_OF(contract, A13_a_child_with_a_bad_id_fails_the_step_for_good)
 {
-    struct contract *contract = *state;
     make_table(contract);
 
     assert_reach_fails_for_good(contract, "w -c", "INVALID_INSTANCE_ID");
 }
 
-static void A13_an_event_is_sent_with_the_step_that_succeeds_and_wakes_its_target(void **state)
+TEST_OF(contract, A13_an_event_is_sent_with_the_step_that_succeeds_and_wakes_its_target)
 {
-    struct contract *contract = *state;
     struct pawl_instance listener;
     make_table(contract);
     contract_register(contract, "listener", run_listens);
@@ -696,26 +631,21 @@ static void A13_an_event_is_sent_with_the_step_that_succeeds_and_wakes_its_targe
     assert_int_equal(contract_query(contract, "SELECT count(*) FROM workflow_event"), 1);
 }
 
-static void A13_an_event_to_an_unknown_instance_fails_the_step_for_good(void **state)
+TEST_OF(contract, A13_an_event_to_an_unknown_instance_fails_the_step_for_good)
 {
-    struct contract *contract = *state;
     make_table(contract);
     contract->number = 1;
 
     assert_reach_fails_for_good(contract, "w nobody", "INSTANCE_NOT_FOUND");
 }
 
-static pawl_status run_nothing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_nothing)
 {
-    (void)run;
-    (void)params;
-    (void)out_result;
     return PAWL_OK;
 }
 
-static void A13_an_event_to_a_finished_instance_fails_the_step_for_good(void **state)
+TEST_OF(contract, A13_an_event_to_a_finished_instance_fails_the_step_for_good)
 {
-    struct contract *contract = *state;
     make_table(contract);
     contract_register(contract, "brief", run_nothing);
     assert_ok(contract, pawl_world_create(contract->world, "brief", "b", NULL, &contract->error));
@@ -724,18 +654,16 @@ static void A13_an_event_to_a_finished_instance_fails_the_step_for_good(void **s
     assert_reach_fails_for_good(contract, "brief b", "INSTANCE_TERMINAL");
 }
 
-static pawl_status run_tells_itself(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_tells_itself)
 {
     struct pawl_event event;
-    (void)params;
     PAWL_TRY(pawl_do(run, "x", NULL, body_reaches_out, NULL, NULL));
     PAWL_TRY(pawl_wait_for_event(run, "wait", "go", NULL, &event));
     return pawl_return(run, out_result, "V", event.payload);
 }
 
-static void A13_a_step_can_send_an_event_to_its_own_run(void **state)
+TEST_OF(contract, A13_a_step_can_send_an_event_to_its_own_run)
 {
-    struct contract *contract = *state;
     make_table(contract);
     contract->text = "w i";
     contract->number = 1;
@@ -745,37 +673,4 @@ static void A13_a_step_can_send_an_event_to_its_own_run(void **state)
     assert_output(contract, "1");
     assert_int_equal(contract->bodies, 1);
     assert_int_equal(contract_history(contract, 0).event_count, 1);
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(A13_sql_of_a_step_runs_once_in_the_order_registered_and_not_at_replay),
-        CONTRACT_TEST(A13_parameters_of_every_kind_are_bound),
-        CONTRACT_TEST(A13_what_a_failed_attempt_registered_is_dropped),
-        CONTRACT_TEST_OF_PASSES(A13_a_unique_violation_fails_the_step_for_good_and_nothing_of_it_is_applied),
-        CONTRACT_TEST(A13_another_error_of_the_database_fails_the_attempt_which_is_tried_again),
-        CONTRACT_TEST(A13_a_constraint_that_is_not_about_uniqueness_is_tried_again),
-        CONTRACT_TEST(A13_transactions_and_the_engines_own_tables_are_out_of_bounds),
-        CONTRACT_TEST(A13_changes_for_a_failure_run_only_when_the_step_failed_for_good),
-        CONTRACT_TEST(A13_changes_for_a_failure_do_not_run_with_a_success),
-        CONTRACT_TEST(A13_changes_for_a_failure_run_also_when_a_unique_violation_is_the_failure),
-        CONTRACT_TEST(A13_a_refused_change_for_a_failure_leaves_the_failure_and_a_log_line),
-        CONTRACT_TEST(A13_changes_for_a_failure_run_when_the_last_attempt_times_out),
-        CONTRACT_TEST(A13_changes_for_a_failure_run_when_the_last_attempts_changes_are_refused),
-        CONTRACT_TEST(A13_a_function_runs_once_in_the_transaction_before_the_step_is_recorded),
-        CONTRACT_TEST(A13_a_function_that_answers_a_unique_violation_fails_the_step_for_good),
-        CONTRACT_TEST(A13_a_function_that_fails_otherwise_fails_the_attempt),
-        CONTRACT_TEST(A13_nothing_of_a_step_whose_run_was_terminated_is_applied),
-        CONTRACT_TEST(A13_a_child_is_created_with_the_step_that_succeeds_and_only_once),
-        CONTRACT_TEST(A13_a_child_without_an_id_gets_one),
-        CONTRACT_TEST(A13_a_child_whose_id_exists_fails_the_step_for_good),
-        CONTRACT_TEST(A13_a_child_of_an_unknown_workflow_fails_the_step_for_good),
-        CONTRACT_TEST(A13_a_child_with_a_bad_id_fails_the_step_for_good),
-        CONTRACT_TEST(A13_an_event_is_sent_with_the_step_that_succeeds_and_wakes_its_target),
-        CONTRACT_TEST(A13_an_event_to_an_unknown_instance_fails_the_step_for_good),
-        CONTRACT_TEST(A13_an_event_to_a_finished_instance_fails_the_step_for_good),
-        CONTRACT_TEST(A13_a_step_can_send_an_event_to_its_own_run),
-    };
-    return contract_run_tests("contract A13", tests, sizeof tests / sizeof tests[0]);
 }

@@ -7,27 +7,24 @@ static pawl_status step_named(pawl_run *run, const pawl_value *input, const char
     return pawl_do(run, whole, NULL, contract_body_ok, NULL, NULL);
 }
 
-static pawl_status branch_two_steps(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_two_steps)
 {
-    (void)out_result;
     PAWL_TRY(step_named(run, input, "one"));
     PAWL_TRY(pawl_sleep(run, pawl_run_format(run, "%s-sleep", pawl_value_string(input, "", "?")), "1 hour"));
     return step_named(run, input, "two");
 }
 
-static pawl_status branch_races(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_races)
 {
     struct pawl_branch branches[] = { { .run = branch_two_steps, .input = pawl_value_item(input, 0) },
                                       { .run = branch_two_steps, .input = pawl_value_item(input, 1) } };
-    (void)out_result;
     return pawl_first(run, pawl_run_format(run, "race"), branches, 2, NULL);
 }
 
-static pawl_status run_forks(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_forks)
 {
     struct pawl_branch branches[] = { { .run = branch_two_steps, .input = pawl_value_item(params, 0) },
                                       { .run = branch_races, .input = pawl_value_item(params, 1) } };
-    (void)out_result;
     PAWL_TRY(pawl_do(run, "first", NULL, contract_body_ok, NULL, NULL));
     PAWL_TRY(pawl_all(run, " both ", branches, 2, 0));
     return pawl_do(run, "last", NULL, contract_body_ok, NULL, NULL);
@@ -43,9 +40,8 @@ static void assert_place(struct contract *contract, const char *name, const char
     assert_int_equal(place.order, order);
 }
 
-static void A11_a_step_says_in_which_branch_of_which_fork_it_stands(void **state)
+TEST_OF(contract, A11_a_step_says_in_which_branch_of_which_fork_it_stands)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_forks, "[\"a\",[\"b\",\"c\"]]");
     contract_advance(contract, "1 hour");
     assert_instance(contract, PAWL_COMPLETE);
@@ -63,31 +59,20 @@ static void A11_a_step_says_in_which_branch_of_which_fork_it_stands(void **state
                 "{\"fork\":\"both\",\"kind\":\"all\",\"branch\":1}");
 }
 
-static pawl_status run_unnamed(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_unnamed)
 {
     struct pawl_branch branch = { .run = branch_two_steps, .input = params };
     const struct contract *contract = pawl_run_user(run);
-    (void)out_result;
     return pawl_all(run, contract->text, &branch, 1, 0);
 }
 
-static void A11_branches_need_a_name(void **state)
+TEST_OF(contract, A11_branches_need_a_name)
 {
     static const char *const wrong[] = { NULL, "", "  ", "\xff" };
-    struct contract *contract = *state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         contract_begin_again(contract);
         contract->text = wrong[i];
         contract_start(contract, run_unnamed, "\"a\"");
         assert_errored(contract, "INVALID_STEP_NAME", NULL);
     }
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(A11_a_step_says_in_which_branch_of_which_fork_it_stands),
-        CONTRACT_TEST(A11_branches_need_a_name),
-    };
-    return contract_run_tests("contract of places", tests, sizeof tests / sizeof tests[0]);
 }

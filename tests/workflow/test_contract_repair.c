@@ -1,11 +1,9 @@
 /* Contract F2: a run that suspends instead of failing, and runs that are taken up where they stopped. */
-#include <string.h>
-
 #include "kit/contract_world.h"
 #include "kit/sweeping.h"
 
 /* Steps fail for as long as the fixture's number is 0. */
-static pawl_status work_when_mended(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(work_when_mended)
 {
     struct contract *contract = pawl_step_user(step);
     contract->bodies++;
@@ -19,7 +17,7 @@ static const struct pawl_step_options twice = { .retries = 1, .delay = "1 s" };
 static const struct pawl_compensation by_tracing = { .undo = contract_body_traces };
 static const struct pawl_step_options undone = { .compensate = &by_tracing };
 
-static pawl_status run_repairable(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_repairable)
 {
     PAWL_TRY(pawl_do(run, "before", &undone, contract_body_ok, NULL, NULL));
     pawl_status status = pawl_do(run, "work", &twice, work_when_mended, params, out_result);
@@ -44,9 +42,8 @@ static void assert_awaits_repair(struct contract *contract)
 
 /* ---- Suspending on failure --------------------------------------------------------------------------------------------------- */
 
-static void F2_a_step_that_failed_for_good_parks_the_run_until_it_is_mended_and_resumed(void **state)
+TEST_OF(contract, F2_a_step_that_failed_for_good_parks_the_run_until_it_is_mended_and_resumed)
 {
-    struct contract *contract = *state;
     start_suspending(contract, run_repairable, "7");
     assert_awaits_repair(contract);
     assert_int_equal(contract_step(contract, "work").status, PAWL_STEP_ERRORED);
@@ -65,9 +62,8 @@ static void F2_a_step_that_failed_for_good_parks_the_run_until_it_is_mended_and_
     assert_text(contract->trace, "");
 }
 
-static void F2_a_run_that_is_resumed_unmended_waits_again(void **state)
+TEST_OF(contract, F2_a_run_that_is_resumed_unmended_waits_again)
 {
-    struct contract *contract = *state;
     start_suspending(contract, run_repairable, NULL);
     contract_control(contract, pawl_resume);
     contract_advance(contract, "1 minute");
@@ -75,9 +71,8 @@ static void F2_a_run_that_is_resumed_unmended_waits_again(void **state)
     assert_int_equal(contract->bodies, 5);
 }
 
-static void F2_a_run_that_waits_for_repair_can_be_interrupted_and_is_undone(void **state)
+TEST_OF(contract, F2_a_run_that_waits_for_repair_can_be_interrupted_and_is_undone)
 {
-    struct contract *contract = *state;
     start_suspending(contract, run_repairable, NULL);
     contract_control(contract, pawl_interrupt);
     contract_idle(contract);
@@ -86,9 +81,8 @@ static void F2_a_run_that_waits_for_repair_can_be_interrupted_and_is_undone(void
     assert_text(contract->trace, "INTERRUPTED; compensate: before {}; ");
 }
 
-static void F2_a_run_that_waits_for_repair_can_be_terminated_and_restarted(void **state)
+TEST_OF(contract, F2_a_run_that_waits_for_repair_can_be_terminated_and_restarted)
 {
-    struct contract *contract = *state;
     start_suspending(contract, run_repairable, "7");
     contract_control(contract, pawl_restart);
     contract_advance(contract, "1 minute");
@@ -99,7 +93,7 @@ static void F2_a_run_that_waits_for_repair_can_be_terminated_and_restarted(void 
     assert_text(contract->trace, "");
 }
 
-static pawl_status branch_work(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_work)
 {
     const char *name = pawl_value_string(input, NULL, "");
     if (strcmp(name, "sleeper") == 0)
@@ -109,11 +103,10 @@ static pawl_status branch_work(pawl_run *run, const pawl_value *input, pawl_valu
     return pawl_do(run, pawl_run_format(run, "after %s", name), &once, contract_body_ok, input, NULL);
 }
 
-static pawl_status run_branches(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_branches)
 {
     static const char *const names[] = { "sound", "broken", "sleeper" };
     struct pawl_branch branches[3];
-    (void)params;
     for (size_t i = 0; i < 3; i++) {
         pawl_value *input;
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "s", names[i]));
@@ -125,9 +118,8 @@ static pawl_status run_branches(pawl_run *run, const pawl_value *params, pawl_va
     return pawl_return(run, out_result, "[V, V, V]", branches[0].result, branches[1].result, branches[2].result);
 }
 
-static void F2_a_branch_that_fails_parks_the_run_and_the_others_lose_nothing(void **state)
+TEST_OF(contract, F2_a_branch_that_fails_parks_the_run_and_the_others_lose_nothing)
 {
-    struct contract *contract = *state;
     start_suspending(contract, run_branches, NULL);
     assert_awaits_repair(contract);
     assert_false(contract_has_step(contract, "after broken"));
@@ -138,14 +130,13 @@ static void F2_a_branch_that_fails_parks_the_run_and_the_others_lose_nothing(voi
     assert_int_equal(contract->bodies, 7);
 }
 
-static pawl_status run_call(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_call)
 {
     return pawl_call(run, "ask", "work", &once, params, out_result);
 }
 
-static void F2_a_call_that_failed_for_good_is_called_again_after_the_repair(void **state)
+TEST_OF(contract, F2_a_call_that_failed_for_good_is_called_again_after_the_repair)
 {
-    struct contract *contract = *state;
     contract_register_function(contract, "work", work_when_mended);
     start_suspending(contract, run_call, "false");
     assert_awaits_repair(contract);
@@ -156,19 +147,18 @@ static void F2_a_call_that_failed_for_good_is_called_again_after_the_repair(void
     assert_int_equal(contract->bodies, 2);
 }
 
-static pawl_status run_work(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_work)
 {
     return pawl_do(run, "work", &once, work_when_mended, params, out_result);
 }
 
-static pawl_status run_parent(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_parent)
 {
     return pawl_run_child(run, "child", "child", NULL, params, out_result);
 }
 
-static void F2_a_parent_whose_child_failed_awaits_it_again_once_the_child_is_retried(void **state)
+TEST_OF(contract, F2_a_parent_whose_child_failed_awaits_it_again_once_the_child_is_retried)
 {
-    struct contract *contract = *state;
     contract_register(contract, "child", run_work);
     start_suspending(contract, run_parent, "0");
     assert_awaits_repair(contract);
@@ -179,11 +169,10 @@ static void F2_a_parent_whose_child_failed_awaits_it_again_once_the_child_is_ret
     assert_output(contract, "0");
 }
 
-static pawl_status run_deferred(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_deferred)
 {
     struct contract *contract = pawl_run_user(run);
     const char *token;
-    (void)params;
     PAWL_TRY(pawl_deferred_token(run, "answer", &token));
     contract->text = pawl_scope_format(contract->scope, "%s", token);
     pawl_status status = pawl_await_deferred(run, "answer", "1 hour", out_result);
@@ -192,9 +181,8 @@ static pawl_status run_deferred(pawl_run *run, const pawl_value *params, pawl_va
     return pawl_return(run, out_result, "s", pawl_status_name(status));
 }
 
-static void F2_what_nobody_can_take_back_is_told_instead_of_parking_the_run(void **state)
+TEST_OF(contract, F2_what_nobody_can_take_back_is_told_instead_of_parking_the_run)
 {
-    struct contract *contract = *state;
     start_suspending(contract, run_deferred, NULL);
     assert_ok(contract, pawl_deferred_fail(contract->engine, contract->text, "No", "no", &contract->error));
     contract_idle(contract);
@@ -205,28 +193,23 @@ static void F2_what_nobody_can_take_back_is_told_instead_of_parking_the_run(void
     assert_output(contract, "\"WAIT_FOR_EVENT_TIMEOUT\"");
 }
 
-static pawl_status interrupt_and_fail(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(interrupt_and_fail)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     contract->bodies++;
     if (pawl_interrupt(pawl_step_engine(step), "w", "i", NULL) != PAWL_OK)
         contract_trace(contract, "not interrupted; ");
     return pawl_fail_for_good(step, "Broken", "for good");
 }
 
-static pawl_status run_interrupted_while_failing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_interrupted_while_failing)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_do(run, "before", &undone, contract_body_ok, NULL, NULL));
     return pawl_do(run, "work", &once, interrupt_and_fail, NULL, NULL);
 }
 
-static void F2_an_interrupt_that_comes_while_the_step_fails_is_not_slept_over(void **state)
+TEST_OF(contract, F2_an_interrupt_that_comes_while_the_step_fails_is_not_slept_over)
 {
-    struct contract *contract = *state;
     start_suspending(contract, run_interrupted_while_failing, NULL);
     assert_instance(contract, PAWL_TERMINATED);
     assert_text(contract->trace, "compensate: before {}; ");
@@ -235,16 +218,15 @@ static void F2_an_interrupt_that_comes_while_the_step_fails_is_not_slept_over(vo
 
 /* ---- Retrying an errored run -------------------------------------------------------------------------------------------------- */
 
-static pawl_status run_not_undone(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_not_undone)
 {
     PAWL_TRY(pawl_do(run, "before", NULL, contract_body_ok, params, NULL));
     PAWL_TRY(pawl_do(run, "work", &once, work_when_mended, params, NULL));
     return pawl_do(run, "after", NULL, contract_body_ok, params, out_result);
 }
 
-static void F2_a_retry_goes_on_where_the_run_failed(void **state)
+TEST_OF(contract, F2_a_retry_goes_on_where_the_run_failed)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_not_undone, "\"\"");
     assert_errored(contract, "Broken", "attempt 1");
     contract->number = 1;
@@ -258,9 +240,8 @@ static void F2_a_retry_goes_on_where_the_run_failed(void **state)
     assert_status(pawl_retry(contract->engine, "w", "i", &contract->error), PAWL_NOT_REPAIRABLE);
 }
 
-static void F2_a_run_whose_steps_were_undone_cannot_be_taken_up_again(void **state)
+TEST_OF(contract, F2_a_run_whose_steps_were_undone_cannot_be_taken_up_again)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_repairable, NULL);
     contract_advance(contract, "1 minute");
     assert_errored(contract, "Broken", NULL);
@@ -274,16 +255,14 @@ static void F2_a_run_whose_steps_were_undone_cannot_be_taken_up_again(void **sta
     assert_instance(contract, PAWL_COMPLETE);
 }
 
-static pawl_status undo_while_somebody_restarts(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(undo_while_somebody_restarts)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     contract_trace(contract, "%s; ", pawl_status_name(pawl_restart_from(contract->engine, "w", "i", "work", NULL)));
     return PAWL_OK;
 }
 
-static pawl_status run_undone_meanwhile(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_undone_meanwhile)
 {
     static const struct pawl_compensation meanwhile = { .undo = undo_while_somebody_restarts };
     static const struct pawl_step_options options = { .compensate = &meanwhile };
@@ -292,18 +271,16 @@ static pawl_status run_undone_meanwhile(pawl_run *run, const pawl_value *params,
     return pawl_do(run, "work", &once, work_when_mended, params, out_result);
 }
 
-static void F2_a_run_whose_first_compensation_is_under_way_keeps_nothing(void **state)
+TEST_OF(contract, F2_a_run_whose_first_compensation_is_under_way_keeps_nothing)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_undone_meanwhile, NULL);
     assert_errored(contract, "Broken", NULL);
     assert_text(contract->trace, "NOT_REPAIRABLE; NOT_REPAIRABLE; ");
     assert_int_equal(contract_get(contract).run_number, 1);
 }
 
-static void F2_a_restart_from_a_step_keeps_what_came_before_it(void **state)
+TEST_OF(contract, F2_a_restart_from_a_step_keeps_what_came_before_it)
 {
-    struct contract *contract = *state;
     contract->number = 1;
     contract_start(contract, run_not_undone, "1");
     assert_output(contract, "1");
@@ -317,7 +294,7 @@ static void F2_a_restart_from_a_step_keeps_what_came_before_it(void **state)
 
 /* ---- Crashes -------------------------------------------------------------------------------------------------------------------- */
 
-static pawl_status work_when_counted(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(work_when_counted)
 {
     const struct sweeping *sweeping = pawl_step_user(step);
     if (sweeping->count == 0)
@@ -325,62 +302,33 @@ static pawl_status work_when_counted(pawl_step *step, const pawl_value *input, p
     return sweeping_plain(step, input, out_result);
 }
 
-static pawl_status mend(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(mend)
 {
     struct sweeping *sweeping = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     sweeping->count = 1;
     pawl_status status = pawl_resume(pawl_step_engine(step), "w", "sweep", NULL);
     return status == PAWL_INSTANCE_TERMINAL ? PAWL_OK : status;
 }
 
-static pawl_status run_mender(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_mender)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_sleep(run, "nap", "1 hour"));
     return pawl_do(run, "mend", NULL, mend, NULL, NULL);
 }
 
-static pawl_status run_to_be_swept(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_to_be_swept)
 {
     PAWL_TRY(pawl_do(run, "before", NULL, sweeping_plain, params, NULL));
     PAWL_TRY(pawl_start_child(run, "mender", "mender", NULL, NULL, NULL));
     return pawl_do(run, "work", NULL, work_when_counted, params, out_result);
 }
 
-static void F2_a_crash_anywhere_changes_nothing(void **state)
+TEST_OF(sweeping, F2_a_crash_anywhere_changes_nothing)
 {
-    struct sweeping *sweeping = *state;
     sweeping_add(sweeping, "w", run_to_be_swept);
     sweeping_add(sweeping, "mender", run_mender);
     sweeping->workflows[0].suspend_on_failure = true;
     sweeping->count_resets = true;
     sweeping_sweep(sweeping);
     sweeping_is_clean(sweeping, "complete with 7");
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(F2_a_step_that_failed_for_good_parks_the_run_until_it_is_mended_and_resumed),
-        CONTRACT_TEST(F2_a_run_that_is_resumed_unmended_waits_again),
-        CONTRACT_TEST(F2_a_run_that_waits_for_repair_can_be_interrupted_and_is_undone),
-        CONTRACT_TEST(F2_a_run_that_waits_for_repair_can_be_terminated_and_restarted),
-        CONTRACT_TEST(F2_a_branch_that_fails_parks_the_run_and_the_others_lose_nothing),
-        CONTRACT_TEST(F2_a_call_that_failed_for_good_is_called_again_after_the_repair),
-        CONTRACT_TEST(F2_a_parent_whose_child_failed_awaits_it_again_once_the_child_is_retried),
-        CONTRACT_TEST(F2_what_nobody_can_take_back_is_told_instead_of_parking_the_run),
-        CONTRACT_TEST(F2_an_interrupt_that_comes_while_the_step_fails_is_not_slept_over),
-        CONTRACT_TEST(F2_a_retry_goes_on_where_the_run_failed),
-        CONTRACT_TEST(F2_a_run_whose_steps_were_undone_cannot_be_taken_up_again),
-        CONTRACT_TEST(F2_a_run_whose_first_compensation_is_under_way_keeps_nothing),
-        CONTRACT_TEST(F2_a_restart_from_a_step_keeps_what_came_before_it),
-    };
-    const struct CMUnitTest sweeps[] = {
-        SWEEP_TEST(F2_a_crash_anywhere_changes_nothing),
-    };
-    int failed = contract_run_tests("contract F2", tests, sizeof tests / sizeof tests[0]);
-    return failed + cmocka_run_group_tests(sweeps, NULL, NULL);
 }

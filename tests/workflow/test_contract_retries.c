@@ -1,17 +1,14 @@
 /* Contract A4 to A7: how often a step is tried and when, how it fails, and attempts that outlive their timeout. */
 #include "kit/contract_world.h"
 
-#include <string.h>
-
 #include "base/text.h"
 
 #define MAX_DELAY_MS (365 * DAY_MS)
 
 /* One step "x" with the options of the fixture. */
-static pawl_status run_failing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_failing)
 {
     const struct contract *contract = pawl_run_user(run);
-    (void)params;
     return pawl_do(run, "x", contract->options, contract_body_fails, NULL, out_result);
 }
 
@@ -31,9 +28,8 @@ static void assert_delays(struct contract *contract, const int64_t *delays_ms, s
 
 /* ---- A4: options -------------------------------------------------------------------------------------------------- */
 
-static void A4_by_default_there_are_5_retries_after_10_s_doubling_of_10_minutes_each(void **state)
+TEST_OF(contract, A4_by_default_there_are_5_retries_after_10_s_doubling_of_10_minutes_each)
 {
-    struct contract *contract = *state;
     static const int64_t delays_ms[] = { 10000, 20000, 40000, 80000, 160000 };
 
     contract_start(contract, run_failing, NULL);
@@ -49,9 +45,8 @@ static void A4_by_default_there_are_5_retries_after_10_s_doubling_of_10_minutes_
     assert_errored(contract, "Broken", "attempt 6");
 }
 
-static void A4_a_constant_delay_stays(void **state)
+TEST_OF(contract, A4_a_constant_delay_stays)
 {
-    struct contract *contract = *state;
     static const struct pawl_step_options options = { .retries = 3, .delay = "7 s", .backoff = PAWL_BACKOFF_CONSTANT };
     static const int64_t delays_ms[] = { 7000, 7000, 7000 };
     contract->options = &options;
@@ -63,9 +58,8 @@ static void A4_a_constant_delay_stays(void **state)
     assert_instance(contract, PAWL_ERRORED);
 }
 
-static void A4_a_linear_delay_grows_by_itself(void **state)
+TEST_OF(contract, A4_a_linear_delay_grows_by_itself)
 {
-    struct contract *contract = *state;
     static const struct pawl_step_options options = { .retries = 4, .delay = "7 s", .backoff = PAWL_BACKOFF_LINEAR };
     static const int64_t delays_ms[] = { 7000, 14000, 21000, 28000 };
     contract->options = &options;
@@ -76,9 +70,8 @@ static void A4_a_linear_delay_grows_by_itself(void **state)
     assert_instance(contract, PAWL_ERRORED);
 }
 
-static void A4_the_delay_before_a_retry_doubles_each_time(void **state)
+TEST_OF(contract, A4_the_delay_before_a_retry_doubles_each_time)
 {
-    struct contract *contract = *state;
     static const struct pawl_step_options options = { .retries = 4, .delay = "1 ms" };
     static const int64_t delays_ms[] = { 1, 2, 4, 8 };
     contract->options = &options;
@@ -89,9 +82,8 @@ static void A4_the_delay_before_a_retry_doubles_each_time(void **state)
     assert_instance(contract, PAWL_ERRORED);
 }
 
-static void A4_a_growing_delay_ends_at_365_days(void **state)
+TEST_OF(contract, A4_a_growing_delay_ends_at_365_days)
 {
-    struct contract *contract = *state;
     static const struct pawl_step_options exponential = { .retries = 3, .delay = "200 days" };
     static const int64_t delays_ms[] = { 200 * DAY_MS, MAX_DELAY_MS, MAX_DELAY_MS };
     contract->options = &exponential;
@@ -102,9 +94,8 @@ static void A4_a_growing_delay_ends_at_365_days(void **state)
     assert_instance(contract, PAWL_ERRORED);
 }
 
-static void A4_a_linear_delay_ends_at_365_days(void **state)
+TEST_OF(contract, A4_a_linear_delay_ends_at_365_days)
 {
-    struct contract *contract = *state;
     static const struct pawl_step_options linear = { .retries = 3,
                                                      .delay = "365 days",
                                                      .backoff = PAWL_BACKOFF_LINEAR };
@@ -117,9 +108,8 @@ static void A4_a_linear_delay_ends_at_365_days(void **state)
     assert_instance(contract, PAWL_ERRORED);
 }
 
-static void A4_unlimited_retries_go_on_and_never_overflow(void **state)
+TEST_OF(contract, A4_unlimited_retries_go_on_and_never_overflow)
 {
-    struct contract *contract = *state;
     static const struct pawl_step_options options = { .retries = PAWL_RETRIES_UNLIMITED, .delay = "1 ms" };
     contract->options = &options;
 
@@ -140,9 +130,8 @@ static void A4_unlimited_retries_go_on_and_never_overflow(void **state)
     assert_instance(contract, PAWL_WAITING);
 }
 
-static void A4_no_retries_means_one_attempt(void **state)
+TEST_OF(contract, A4_no_retries_means_one_attempt)
 {
-    struct contract *contract = *state;
     static const struct pawl_step_options options = { .retries = PAWL_NO_RETRIES };
     contract->options = &options;
 
@@ -156,9 +145,8 @@ static void A4_no_retries_means_one_attempt(void **state)
     assert_int_equal(contract->bodies, 1);
 }
 
-static void A4_without_a_delay_the_next_attempt_follows_at_once(void **state)
+TEST_OF(contract, A4_without_a_delay_the_next_attempt_follows_at_once)
 {
-    struct contract *contract = *state;
     static const struct pawl_step_options options = { .retries = 2, .delay = "0" };
     contract->options = &options;
 
@@ -169,7 +157,7 @@ static void A4_without_a_delay_the_next_attempt_follows_at_once(void **state)
 }
 
 /* Options that are wrong; the run tells how it was refused. */
-static pawl_status run_refused(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_refused)
 {
     static const struct pawl_step_options wrong[] = { { .delay = "soon" },
                                                       { .timeout = "3 fortnights" },
@@ -177,8 +165,6 @@ static pawl_status run_refused(pawl_run *run, const pawl_value *params, pawl_val
                                                       { .timeout = "0 s" },
                                                       { .backoff = (enum pawl_backoff)7 } };
     struct contract *contract = pawl_run_user(run);
-    (void)params;
-    (void)out_result;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         pawl_status status = pawl_do(run, "x", &wrong[i], contract_body_ok, NULL, NULL);
         contract_trace(contract, "%s: %.20s; ", pawl_status_name(status), pawl_run_failure(run).message);
@@ -186,10 +172,8 @@ static pawl_status run_refused(pawl_run *run, const pawl_value *params, pawl_val
     return PAWL_OK;
 }
 
-static void A4_options_that_make_no_sense_are_refused_by_name(void **state)
+TEST_OF(contract, A4_options_that_make_no_sense_are_refused_by_name)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_refused, NULL);
 
     assert_text(contract->trace, "INVALID_DURATION: \"soon\" is not a dura; INVALID_DURATION: \"3 fortnights\" is no; "
@@ -201,10 +185,8 @@ static void A4_options_that_make_no_sense_are_refused_by_name(void **state)
 
 /* ---- A5: retries --------------------------------------------------------------------------------------------------- */
 
-static void A5_a_failed_attempt_persists_its_error_and_waits_as_a_scheduled_task(void **state)
+TEST_OF(contract, A5_a_failed_attempt_persists_its_error_and_waits_as_a_scheduled_task)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_failing, NULL);
 
     struct pawl_instance instance = contract_get(contract);
@@ -219,9 +201,8 @@ static void A5_a_failed_attempt_persists_its_error_and_waits_as_a_scheduled_task
     assert_int_equal(contract_next_wake(contract), CONTRACT_START_MS + 10000);
 }
 
-static void A5_the_retry_runs_at_its_time_and_not_a_millisecond_before(void **state)
+TEST_OF(contract, A5_the_retry_runs_at_its_time_and_not_a_millisecond_before)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_failing, NULL);
 
     contract_jump(contract, 9999);
@@ -235,9 +216,8 @@ static void A5_the_retry_runs_at_its_time_and_not_a_millisecond_before(void **st
     assert_text(contract_step(contract, "x").error_message, "attempt 2");
 }
 
-static void A5_an_early_turn_of_the_run_does_not_run_the_attempt(void **state)
+TEST_OF(contract, A5_an_early_turn_of_the_run_does_not_run_the_attempt)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_failing, NULL);
 
     contract_control(contract, pawl_pause);
@@ -251,22 +231,20 @@ static void A5_an_early_turn_of_the_run_does_not_run_the_attempt(void **state)
     assert_int_equal(contract_next_wake(contract), CONTRACT_START_MS + 10000);
 }
 
-static pawl_status body_third_time_lucky(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_third_time_lucky)
 {
     if (pawl_step_attempt(step) < 3)
         return contract_body_fails(step, input, out_result);
     return pawl_result(step, out_result, "s", "lucky");
 }
 
-static pawl_status run_lucky(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_lucky)
 {
-    (void)params;
     return pawl_do(run, "x", NULL, body_third_time_lucky, NULL, out_result);
 }
 
-static void A5_success_after_failures_leaves_no_error_behind(void **state)
+TEST_OF(contract, A5_success_after_failures_leaves_no_error_behind)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_lucky, NULL);
 
     contract_advance(contract, "10 s");
@@ -284,9 +262,8 @@ static void A5_success_after_failures_leaves_no_error_behind(void **state)
     assert_output(contract, "\"lucky\"");
 }
 
-static void A5_a_limit_that_was_lowered_fails_the_step_without_another_attempt(void **state)
+TEST_OF(contract, A5_a_limit_that_was_lowered_fails_the_step_without_another_attempt)
 {
-    struct contract *contract = *state;
     static const struct pawl_step_options lower = { .retries = 1 };
     contract_start(contract, run_failing, NULL);
     contract_advance(contract, "10 s");
@@ -307,9 +284,8 @@ static void A5_a_limit_that_was_lowered_fails_the_step_without_another_attempt(v
     assert_errored(contract, "STEP_MAX_ATTEMPTS_EXCEEDED", pawl_status_text(PAWL_STEP_MAX_ATTEMPTS_EXCEEDED));
 }
 
-static void A5_a_limit_that_was_raised_gives_more_attempts(void **state)
+TEST_OF(contract, A5_a_limit_that_was_raised_gives_more_attempts)
 {
-    struct contract *contract = *state;
     static const struct pawl_step_options low = { .retries = 1, .delay = "1 s", .backoff = PAWL_BACKOFF_CONSTANT },
                                           high = { .retries = 2, .delay = "1 s", .backoff = PAWL_BACKOFF_CONSTANT };
     contract->options = &low;
@@ -325,10 +301,9 @@ static void A5_a_limit_that_was_raised_gives_more_attempts(void **state)
 }
 
 /* While the body runs its lease expires, and another runner takes the run over and fails the only attempt. */
-static pawl_status body_overtaken(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_overtaken)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
     contract_trace(contract, "[%lld ", (long long)pawl_step_attempt(step));
     if (contract->bodies++ > 0) {
         contract_trace(contract, "fails] ");
@@ -343,17 +318,14 @@ static pawl_status body_overtaken(pawl_step *step, const pawl_value *input, pawl
     return pawl_result(step, out_result, "s", "too late");
 }
 
-static pawl_status run_overtaken(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_overtaken)
 {
     static const struct pawl_step_options once = { .retries = PAWL_NO_RETRIES };
-    (void)params;
     return pawl_do(run, "x", &once, body_overtaken, NULL, out_result);
 }
 
-static void A5_two_runners_at_once_count_one_attempt(void **state)
+TEST_OF(contract, A5_two_runners_at_once_count_one_attempt)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_overtaken, NULL);
 
     assert_int_equal(contract->number, 1);
@@ -364,25 +336,20 @@ static void A5_two_runners_at_once_count_one_attempt(void **state)
 
 /* ---- A6: failures ---------------------------------------------------------------------------------------------------- */
 
-static pawl_status body_gives_up(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_gives_up)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     contract->bodies++;
     return pawl_fail_for_good(step, "CardDeclined", "no \"funds\" on %s, 100 %%", "\xe2\x82\xac");
 }
 
-static pawl_status run_gives_up(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_gives_up)
 {
-    (void)params;
     return pawl_do(run, "x", NULL, body_gives_up, NULL, out_result);
 }
 
-static void A6_a_non_retryable_failure_is_not_retried_and_ends_the_run(void **state)
+TEST_OF(contract, A6_a_non_retryable_failure_is_not_retried_and_ends_the_run)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_gives_up, NULL);
 
     struct pawl_step_record step = contract_step(contract, "x");
@@ -396,11 +363,10 @@ static void A6_a_non_retryable_failure_is_not_retried_and_ends_the_run(void **st
     assert_int_equal(contract->bodies, 1);
 }
 
-static pawl_status run_handles_failures(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_handles_failures)
 {
     static const struct pawl_step_options once = { .retries = 1, .delay = "0" };
     struct contract *contract = pawl_run_user(run);
-    (void)params;
     contract_trace(contract, "(%s)", pawl_run_failure(run).name);
     pawl_status status = pawl_do(run, "x", NULL, body_gives_up, NULL, NULL);
     contract_trace(contract, "%s %s:%s, ", pawl_status_name(status), pawl_run_failure(run).name,
@@ -413,9 +379,8 @@ static pawl_status run_handles_failures(pawl_run *run, const pawl_value *params,
     return pawl_return(run, out_result, "s", "refunded");
 }
 
-static void A6_a_handled_failure_is_the_same_at_every_replay(void **state)
+TEST_IN(contract_of_passes, contract, A6_a_handled_failure_is_the_same_at_every_replay)
 {
-    struct contract *contract = *state;
 #define HANDLED "()FAILED CardDeclined:no \"funds\" on \xe2\x82\xac, 100 %, FAILED Broken:attempt 2; "
 
     contract_start(contract, run_handles_failures, NULL);
@@ -429,24 +394,19 @@ static void A6_a_handled_failure_is_the_same_at_every_replay(void **state)
     assert_output(contract, "\"refunded\"");
 }
 
-static pawl_status body_bare_status(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_bare_status)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     return ++contract->bodies == 1 ? PAWL_STORE_FULL : PAWL_NON_RETRYABLE;
 }
 
-static pawl_status run_bare_status(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_bare_status)
 {
-    (void)params;
     return pawl_do(run, "x", NULL, body_bare_status, NULL, out_result);
 }
 
-static void A6_a_bare_status_of_a_body_is_a_failed_attempt_of_that_name(void **state)
+TEST_OF(contract, A6_a_bare_status_of_a_body_is_a_failed_attempt_of_that_name)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_bare_status, NULL);
     struct pawl_step_record first = contract_step(contract, "x");
     contract_advance(contract, "10 s");
@@ -458,11 +418,9 @@ static void A6_a_bare_status_of_a_body_is_a_failed_attempt_of_that_name(void **s
     assert_errored(contract, "NON_RETRYABLE", pawl_status_text(PAWL_NON_RETRYABLE));
 }
 
-static pawl_status body_long_failure(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_long_failure)
 {
     char name[400], message[20001];
-    (void)input;
-    (void)out_result;
     for (size_t i = 0; i < 10000; i++)
         memcpy(message + 2 * i, "\xc3\xa9", 3);
     memcpy(name, "n", 2);
@@ -471,20 +429,16 @@ static pawl_status body_long_failure(pawl_step *step, const pawl_value *input, p
     return pawl_fail_for_good(step, name, "%s", message);
 }
 
-static pawl_status run_long_failure(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_long_failure)
 {
-    (void)params;
-    (void)out_result;
     pawl_status status = pawl_do(run, "x", NULL, body_long_failure, NULL, NULL);
     contract_trace(pawl_run_user(run), "%s %zu %zu;", pawl_status_name(status), strlen(pawl_run_failure(run).name),
                    strlen(pawl_run_failure(run).message));
     return pawl_sleep(run, "nap", "1 s");
 }
 
-static void A6_a_long_failure_is_cut_between_characters_and_the_same_at_replay(void **state)
+TEST_OF(contract, A6_a_long_failure_is_cut_between_characters_and_the_same_at_replay)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_long_failure, NULL);
     contract_advance(contract, "1 s");
 
@@ -499,10 +453,9 @@ static void A6_a_long_failure_is_cut_between_characters_and_the_same_at_replay(v
 /* ---- A7: timeouts ------------------------------------------------------------------------------------------------------ */
 
 /* Stays for contract->number, then answers. */
-static pawl_status body_takes_long(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_takes_long)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
     contract->bodies++;
     PAWL_TRY(pawl_step_log(step, PAWL_LOG_INFO, NULL, NULL, "attempt %lld", (long long)pawl_step_attempt(step)));
     PAWL_TRY(pawl_step_sql(step, "INSERT INTO paid (id) VALUES ($1)", "[i]", contract->bodies));
@@ -513,16 +466,14 @@ static pawl_status body_takes_long(pawl_step *step, const pawl_value *input, paw
     return pawl_result(step, out_result, "s", "done");
 }
 
-static pawl_status run_takes_long(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_takes_long)
 {
     static const struct pawl_step_options options = { .retries = 1, .delay = "1 min", .timeout = "5 s" };
-    (void)params;
     return pawl_do(run, "x", &options, body_takes_long, NULL, out_result);
 }
 
-static void A7_a_timed_out_attempt_is_a_failed_attempt_whose_result_is_dropped(void **state)
+TEST_OF(contract, A7_a_timed_out_attempt_is_a_failed_attempt_whose_result_is_dropped)
 {
-    struct contract *contract = *state;
     contract_execute(contract, "CREATE TABLE paid (id INTEGER PRIMARY KEY)");
     contract->number = 5001;
 
@@ -545,9 +496,8 @@ static void A7_a_timed_out_attempt_is_a_failed_attempt_whose_result_is_dropped(v
     assert_says(history.logs[1].message, "STEP_TIMEOUT");
 }
 
-static void A7_the_deadline_itself_is_in_time(void **state)
+TEST_OF(contract, A7_the_deadline_itself_is_in_time)
 {
-    struct contract *contract = *state;
     contract_execute(contract, "CREATE TABLE paid (id INTEGER PRIMARY KEY)");
     contract->number = 5000;
 
@@ -557,9 +507,8 @@ static void A7_the_deadline_itself_is_in_time(void **state)
     assert_output(contract, "\"done\"");
 }
 
-static void A7_the_last_attempt_that_times_out_fails_the_step_for_good(void **state)
+TEST_OF(contract, A7_the_last_attempt_that_times_out_fails_the_step_for_good)
 {
-    struct contract *contract = *state;
     contract_execute(contract, "CREATE TABLE paid (id INTEGER PRIMARY KEY)");
     contract->number = 5001;
     contract_start(contract, run_takes_long, NULL);
@@ -572,12 +521,10 @@ static void A7_the_last_attempt_that_times_out_fails_the_step_for_good(void **st
     assert_int_equal(contract_query(contract, "SELECT count(*) FROM paid"), 0);
 }
 
-static pawl_status body_controls_itself(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_controls_itself)
 {
     struct contract *contract = pawl_step_user(step);
     contract_control_fn *control = contract->number == 0 ? pawl_terminate : pawl_restart;
-    (void)input;
-    (void)out_result;
     if (contract->bodies++ > 0)
         return PAWL_OK;
     pawl_status status = control(contract->engine, "w", "i", NULL);
@@ -585,25 +532,21 @@ static pawl_status body_controls_itself(pawl_step *step, const pawl_value *input
     return PAWL_OK;
 }
 
-static pawl_status run_controls_itself(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_controls_itself)
 {
-    (void)params;
     return pawl_do(run, "x", NULL, body_controls_itself, NULL, out_result);
 }
 
-static void A7_a_body_sees_that_its_instance_was_terminated(void **state)
+TEST_OF(contract, A7_a_body_sees_that_its_instance_was_terminated)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_controls_itself, NULL);
 
     assert_instance(contract, PAWL_TERMINATED);
     assert_text(contract->trace, "OK cancelled 1");
 }
 
-static void A7_a_body_sees_that_its_instance_was_restarted(void **state)
+TEST_OF(contract, A7_a_body_sees_that_its_instance_was_restarted)
 {
-    struct contract *contract = *state;
     contract->number = 1;
 
     contract_start(contract, run_controls_itself, NULL);
@@ -611,37 +554,4 @@ static void A7_a_body_sees_that_its_instance_was_restarted(void **state)
     assert_instance(contract, PAWL_COMPLETE);
     assert_int_equal(contract_get(contract).run_number, 2);
     assert_text(contract->trace, "OK cancelled 1");
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(A4_by_default_there_are_5_retries_after_10_s_doubling_of_10_minutes_each),
-        CONTRACT_TEST(A4_a_constant_delay_stays),
-        CONTRACT_TEST(A4_a_linear_delay_grows_by_itself),
-        CONTRACT_TEST(A4_the_delay_before_a_retry_doubles_each_time),
-        CONTRACT_TEST(A4_a_growing_delay_ends_at_365_days),
-        CONTRACT_TEST(A4_a_linear_delay_ends_at_365_days),
-        CONTRACT_TEST(A4_unlimited_retries_go_on_and_never_overflow),
-        CONTRACT_TEST(A4_no_retries_means_one_attempt),
-        CONTRACT_TEST(A4_without_a_delay_the_next_attempt_follows_at_once),
-        CONTRACT_TEST(A4_options_that_make_no_sense_are_refused_by_name),
-        CONTRACT_TEST(A5_a_failed_attempt_persists_its_error_and_waits_as_a_scheduled_task),
-        CONTRACT_TEST(A5_the_retry_runs_at_its_time_and_not_a_millisecond_before),
-        CONTRACT_TEST(A5_an_early_turn_of_the_run_does_not_run_the_attempt),
-        CONTRACT_TEST(A5_success_after_failures_leaves_no_error_behind),
-        CONTRACT_TEST(A5_a_limit_that_was_lowered_fails_the_step_without_another_attempt),
-        CONTRACT_TEST(A5_a_limit_that_was_raised_gives_more_attempts),
-        CONTRACT_TEST(A5_two_runners_at_once_count_one_attempt),
-        CONTRACT_TEST(A6_a_non_retryable_failure_is_not_retried_and_ends_the_run),
-        CONTRACT_TEST_OF_PASSES(A6_a_handled_failure_is_the_same_at_every_replay),
-        CONTRACT_TEST(A6_a_bare_status_of_a_body_is_a_failed_attempt_of_that_name),
-        CONTRACT_TEST(A6_a_long_failure_is_cut_between_characters_and_the_same_at_replay),
-        CONTRACT_TEST(A7_a_timed_out_attempt_is_a_failed_attempt_whose_result_is_dropped),
-        CONTRACT_TEST(A7_the_deadline_itself_is_in_time),
-        CONTRACT_TEST(A7_the_last_attempt_that_times_out_fails_the_step_for_good),
-        CONTRACT_TEST(A7_a_body_sees_that_its_instance_was_terminated),
-        CONTRACT_TEST(A7_a_body_sees_that_its_instance_was_restarted),
-    };
-    return contract_run_tests("contract A4 to A7", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,24 +1,17 @@
 /* Contract A1 to A3: registering workflows, what a run sees and answers, the identity of steps. */
 #include "kit/contract_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #define NAME_64 "abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
-static pawl_status run_nothing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_nothing)
 {
-    (void)run;
-    (void)params;
-    (void)out_result;
     return PAWL_OK;
 }
 
 /* ---- A1: registering -------------------------------------------------------------------------------------------- */
 
-static void A1_a_workflow_name_is_1_to_64_letters_digits_dashes_and_underlines(void **state)
+TEST_OF(contract, A1_a_workflow_name_is_1_to_64_letters_digits_dashes_and_underlines)
 {
-    struct contract *contract = *state;
     static const char *const good[] = { "a", "9", "A_b-c9", NAME_64 };
     static const char *const bad[] = { "", "-a", "_a", "a b", "a.b", "a/b", "h\xc3\xa9", NAME_64 "x" };
 
@@ -34,9 +27,8 @@ static void A1_a_workflow_name_is_1_to_64_letters_digits_dashes_and_underlines(v
     assert_status(pawl_register(contract->engine, &nameless, &contract->error), PAWL_INVALID_WORKFLOW_NAME);
 }
 
-static void A1_two_workflows_of_one_name_are_refused(void **state)
+TEST_OF(contract, A1_two_workflows_of_one_name_are_refused)
 {
-    struct contract *contract = *state;
     struct pawl_workflow again = { .name = "order", .run = run_nothing };
     contract_register(contract, "order", run_nothing);
 
@@ -47,17 +39,15 @@ static void A1_two_workflows_of_one_name_are_refused(void **state)
     assert_says(contract->error.text, "\"order\"");
 }
 
-static void A1_a_workflow_without_a_function_is_refused(void **state)
+TEST_OF(contract, A1_a_workflow_without_a_function_is_refused)
 {
-    struct contract *contract = *state;
     struct pawl_workflow empty = { .name = "order" };
 
     assert_status(pawl_register(contract->engine, &empty, &contract->error), PAWL_INVALID);
 }
 
-static void A1_a_workflow_comes_before_the_runner_starts(void **state)
+TEST_OF(contract, A1_a_workflow_comes_before_the_runner_starts)
 {
-    struct contract *contract = *state;
     struct pawl_workflow late = { .name = "late", .run = run_nothing };
     contract_idle(contract);
 
@@ -67,9 +57,8 @@ static void A1_a_workflow_comes_before_the_runner_starts(void **state)
     assert_says(contract->error.text, "\"late\"");
 }
 
-static void A1_description_and_tags_are_listed_in_the_order_of_names(void **state)
+TEST_OF(contract, A1_description_and_tags_are_listed_in_the_order_of_names)
 {
-    struct contract *contract = *state;
     const char *tags[] = { "shop", "money", NULL };
     const struct pawl_workflow_info *workflows;
     size_t count;
@@ -92,19 +81,16 @@ static void A1_description_and_tags_are_listed_in_the_order_of_names(void **stat
     assert_int_equal(workflows[1].tag_count, 0);
 }
 
-static pawl_status run_two_failing(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_two_failing)
 {
     static const struct pawl_step_options own = { .retries = 1, .timeout = "1 s" };
-    (void)params;
-    (void)out_result;
     if (pawl_do(run, "own", &own, contract_body_fails, NULL, NULL) == PAWL_SUSPENDED)
         return PAWL_SUSPENDED;
     return pawl_do(run, "default", NULL, contract_body_fails, NULL, NULL);
 }
 
-static void A1_default_step_options_hold_where_a_step_says_nothing_else(void **state)
+TEST_OF(contract, A1_default_step_options_hold_where_a_step_says_nothing_else)
 {
-    struct contract *contract = *state;
     static const struct pawl_step_options defaults = {
         .retries = 7, .delay = "3 s", .backoff = PAWL_BACKOFF_CONSTANT, .timeout = "2 min"
     };
@@ -124,16 +110,14 @@ static void A1_default_step_options_hold_where_a_step_says_nothing_else(void **s
     assert_int_equal(other.next_retry_at_ms, CONTRACT_START_MS + 6000);
 }
 
-static pawl_status run_doubling(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_doubling)
 {
     static const struct pawl_step_options own = { .backoff = PAWL_BACKOFF_EXPONENTIAL };
-    (void)params;
     return pawl_do(run, "own", &own, contract_body_fails, NULL, out_result);
 }
 
-static void A1_a_step_can_double_its_delay_where_the_default_is_constant(void **state)
+TEST_OF(contract, A1_a_step_can_double_its_delay_where_the_default_is_constant)
 {
-    struct contract *contract = *state;
     static const struct pawl_step_options defaults = { .delay = "3 s", .backoff = PAWL_BACKOFF_CONSTANT };
     contract_register_as(contract, (struct pawl_workflow){ .name = "w", .run = run_doubling, .steps = &defaults });
     assert_ok(contract, pawl_world_create(contract->world, "w", "i", NULL, &contract->error));
@@ -145,9 +129,8 @@ static void A1_a_step_can_double_its_delay_where_the_default_is_constant(void **
     assert_int_equal(contract_step(contract, "own").next_retry_at_ms, CONTRACT_START_MS + 3000 + 6000);
 }
 
-static void A1_default_step_options_that_are_no_durations_are_refused(void **state)
+TEST_OF(contract, A1_default_step_options_that_are_no_durations_are_refused)
 {
-    struct contract *contract = *state;
     const struct pawl_step_options delay = { .delay = "soon" }, timeout = { .timeout = "a while" };
     struct pawl_workflow workflow = { .name = "w", .run = run_nothing, .steps = &delay };
 
@@ -160,7 +143,7 @@ static void A1_default_step_options_that_are_no_durations_are_refused(void **sta
 
 /* ---- A2: what a run sees and answers ------------------------------------------------------------------------------ */
 
-static pawl_status run_looks_around(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_looks_around)
 {
     contract_trace(pawl_run_user(run), "%s/%s run %lld created %lld n=%lld; ", pawl_run_workflow(run), pawl_run_id(run),
                    (long long)pawl_run_number(run), (long long)pawl_run_created_at_ms(run),
@@ -169,9 +152,8 @@ static pawl_status run_looks_around(pawl_run *run, const pawl_value *params, paw
     return pawl_return(run, out_result, "{s:i, s:[s]}", "n", 1, "list", "x");
 }
 
-static void A2_a_run_sees_the_same_params_time_id_and_number_at_every_replay(void **state)
+TEST_OF(contract, A2_a_run_sees_the_same_params_time_id_and_number_at_every_replay)
 {
-    struct contract *contract = *state;
     contract_create(contract, run_looks_around, "{\"n\": 42}");
     contract_jump(contract, 5000);
 
@@ -188,15 +170,14 @@ static void A2_a_run_sees_the_same_params_time_id_and_number_at_every_replay(voi
     assert_text(instance.params_json, "{\"n\": 42}");
 }
 
-static pawl_status run_echo(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_echo)
 {
     contract_trace(pawl_run_user(run), "%d ", (int)pawl_value_kind(params, NULL));
     return params == NULL ? PAWL_OK : pawl_return(run, out_result, "V", params);
 }
 
-static void A2_the_five_kinds_of_nothing_are_five_params_and_five_outputs(void **state)
+TEST_OF(contract, A2_the_five_kinds_of_nothing_are_five_params_and_five_outputs)
 {
-    struct contract *contract = *state;
     static const char *const nothings[] = { NULL, "null", "false", "0", "\"\"" };
     static const char *const ids[] = { "none", "null", "false", "zero", "empty" };
     contract_register(contract, "w", run_echo);
@@ -215,9 +196,8 @@ static void A2_the_five_kinds_of_nothing_are_five_params_and_five_outputs(void *
     }
 }
 
-static void A2_texts_with_every_character_come_through_unharmed(void **state)
+TEST_OF(contract, A2_texts_with_every_character_come_through_unharmed)
 {
-    struct contract *contract = *state;
     static const char params[] =
         "{\"a\\u0009b\":\"\\u0000\\u001f\\\"\\\\ \xf0\x9f\x98\x80\",\"n\":[9223372036854775807,-0.5,1e3]}";
 
@@ -232,17 +212,15 @@ static void A2_texts_with_every_character_come_through_unharmed(void **state)
     assert_true(pawl_value_equal(sent, answered));
 }
 
-static pawl_status run_fails(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_fails)
 {
     PAWL_TRY(pawl_return(run, out_result, "s", "dropped"));
     return pawl_run_fail(run, "NotApproved", "order %lld was refused: %s", (long long)pawl_value_int(params, NULL, 0),
                          "100 % sure \xc3\xa9");
 }
 
-static void A2_a_failed_run_is_errored_with_its_name_and_message(void **state)
+TEST_OF(contract, A2_a_failed_run_is_errored_with_its_name_and_message)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_fails, "7");
 
     assert_errored(contract, "NotApproved", "order 7 was refused: 100 % sure \xc3\xa9");
@@ -251,18 +229,13 @@ static void A2_a_failed_run_is_errored_with_its_name_and_message(void **state)
     assert_int_equal(instance.completed_at_ms, CONTRACT_START_MS);
 }
 
-static pawl_status run_bare_status(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_bare_status)
 {
-    (void)run;
-    (void)params;
-    (void)out_result;
     return PAWL_INVALID;
 }
 
-static void A2_a_bare_status_fails_the_run_with_its_own_name_and_text(void **state)
+TEST_OF(contract, A2_a_bare_status_fails_the_run_with_its_own_name_and_text)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_bare_status, NULL);
 
     assert_errored(contract, "INVALID", pawl_status_text(PAWL_INVALID));
@@ -270,17 +243,15 @@ static void A2_a_bare_status_fails_the_run_with_its_own_name_and_text(void **sta
 
 /* ---- A3: the identity of steps -------------------------------------------------------------------------------------- */
 
-static pawl_status body_counts(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_counts)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
     return pawl_result(step, out_result, "i", ++contract->bodies);
 }
 
-static pawl_status run_same_name(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_same_name)
 {
     pawl_value *first, *second, *third;
-    (void)params;
     PAWL_TRY(pawl_do(run, "count", NULL, body_counts, NULL, &first));
     PAWL_TRY(pawl_do(run, "count", NULL, body_counts, NULL, &second));
     PAWL_TRY(pawl_sleep(run, "nap", "1 min"));
@@ -288,10 +259,8 @@ static pawl_status run_same_name(pawl_run *run, const pawl_value *params, pawl_v
     return pawl_return(run, out_result, "[V,V,V]", first, second, third);
 }
 
-static void A3_a_completed_step_answers_without_its_body_in_the_turn_and_at_replay(void **state)
+TEST_OF(contract, A3_a_completed_step_answers_without_its_body_in_the_turn_and_at_replay)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_same_name, NULL);
     contract_advance(contract, "1 min");
 
@@ -310,9 +279,8 @@ static void A3_a_completed_step_answers_without_its_body_in_the_turn_and_at_repl
     assert_text(history.steps[1].name, "nap");
 }
 
-static pawl_status run_keeps_nothings(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_keeps_nothings)
 {
-    (void)out_result;
     for (int i = 0; i < 5; i++) {
         pawl_value *result;
         const pawl_value *input = i < 4 ? pawl_value_item(params, (size_t)i) : NULL;
@@ -323,10 +291,8 @@ static pawl_status run_keeps_nothings(pawl_run *run, const pawl_value *params, p
     return pawl_sleep(run, "nap", "1 s");
 }
 
-static void A3_the_five_kinds_of_nothing_are_five_results_now_and_at_replay(void **state)
+TEST_IN(contract_of_passes, contract, A3_the_five_kinds_of_nothing_are_five_results_now_and_at_replay)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_keeps_nothings, "[null, false, 0, \"\"]");
     contract_advance(contract, "1 s");
 
@@ -340,19 +306,16 @@ static void A3_the_five_kinds_of_nothing_are_five_results_now_and_at_replay(void
 }
 
 /* Calls a step of that name; the run ends well whatever the answer. */
-static pawl_status run_names(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_names)
 {
     struct contract *contract = pawl_run_user(run);
     pawl_status status = pawl_do(run, contract->text, NULL, contract_body_ok, NULL, NULL);
-    (void)params;
-    (void)out_result;
     contract_trace(contract, "%s %s", pawl_status_name(status), pawl_run_failure(run).name);
     return PAWL_OK;
 }
 
-static void A3_a_step_name_has_up_to_256_bytes_after_trimming(void **state)
+TEST_OF(contract, A3_a_step_name_has_up_to_256_bytes_after_trimming)
 {
-    struct contract *contract = *state;
     char name[259] = " ";
     for (size_t i = 0; i < 128; i++)
         memcpy(name + 1 + 2 * i, "\xc3\xa9", 2);
@@ -366,9 +329,8 @@ static void A3_a_step_name_has_up_to_256_bytes_after_trimming(void **state)
     assert_true(contract_has_step(contract, name + 1));
 }
 
-static void A3_a_step_name_that_is_too_long_empty_or_no_utf_8_is_refused(void **state)
+TEST_OF(contract, A3_a_step_name_that_is_too_long_empty_or_no_utf_8_is_refused)
 {
-    struct contract *contract = *state;
     const char *bad[] = {
         contract_long_text(contract->scope, 257), "", " \t\n", "caf\xe9", "\xc0\x80", "\xed\xa0\x80"
     };
@@ -387,32 +349,25 @@ static void A3_a_step_name_that_is_too_long_empty_or_no_utf_8_is_refused(void **
     assert_int_equal(contract_query(contract, "SELECT count(*) FROM workflow_step"), 0);
 }
 
-static pawl_status call_step_twin(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(call_step_twin)
 {
-    (void)input;
     return pawl_do(run, "twin", NULL, body_counts, NULL, out_result);
 }
 
-static pawl_status call_nested_twin(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(call_nested_twin)
 {
     struct pawl_branch inner[] = { { .run = call_step_twin } };
-    (void)input;
-    (void)out_result;
     return pawl_all(run, "all", inner, 1, 0);
 }
 
-static pawl_status run_twins(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_twins)
 {
     struct pawl_branch branches[] = { { .run = call_step_twin }, { .run = call_step_twin } };
-    (void)params;
-    (void)out_result;
     return pawl_all(run, "all", branches, 2, 0);
 }
 
-static void A3_two_branches_that_call_one_step_name_get_DUPLICATE_STEP_KEY(void **state)
+TEST_OF(contract, A3_two_branches_that_call_one_step_name_get_DUPLICATE_STEP_KEY)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_twins, NULL);
 
     assert_instance(contract, PAWL_ERRORED);
@@ -421,43 +376,33 @@ static void A3_two_branches_that_call_one_step_name_get_DUPLICATE_STEP_KEY(void 
     assert_int_equal(contract->bodies, 1);
 }
 
-static pawl_status run_nested_twins(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_nested_twins)
 {
     struct pawl_branch branches[] = { { .run = call_nested_twin }, { .run = call_step_twin } };
-    (void)params;
-    (void)out_result;
     return pawl_all(run, "all", branches, 2, 0);
 }
 
-static void A3_a_nested_branch_and_a_sibling_of_its_parent_are_at_once_too(void **state)
+TEST_OF(contract, A3_a_nested_branch_and_a_sibling_of_its_parent_are_at_once_too)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_nested_twins, NULL);
 
     assert_instance(contract, PAWL_ERRORED);
     assert_text(contract_get(contract).error_name, "DUPLICATE_STEP_KEY");
 }
 
-static pawl_status call_waiting_twin(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(call_waiting_twin)
 {
-    (void)input;
-    (void)out_result;
     return pawl_sleep(run, "twin", "1 min");
 }
 
-static pawl_status run_waiting_twins(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_waiting_twins)
 {
     struct pawl_branch branches[] = { { .run = call_waiting_twin }, { .run = call_waiting_twin } };
-    (void)params;
-    (void)out_result;
     return pawl_all(run, "all", branches, 2, 0);
 }
 
-static void A3_two_branches_that_wait_under_one_name_get_DUPLICATE_STEP_KEY(void **state)
+TEST_OF(contract, A3_two_branches_that_wait_under_one_name_get_DUPLICATE_STEP_KEY)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_waiting_twins, NULL);
     contract_advance(contract, "1 min");
 
@@ -465,29 +410,24 @@ static void A3_two_branches_that_wait_under_one_name_get_DUPLICATE_STEP_KEY(void
     assert_text(contract_get(contract).error_name, "DUPLICATE_STEP_KEY");
 }
 
-static pawl_status run_twin_after_join(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_twin_after_join)
 {
     struct pawl_branch branches[] = { { .run = call_step_twin } };
-    (void)params;
     PAWL_TRY(pawl_all(run, "all", branches, 1, 0));
     return call_step_twin(run, NULL, out_result);
 }
 
-static void A3_after_the_join_the_name_of_a_branch_is_the_same_step(void **state)
+TEST_OF(contract, A3_after_the_join_the_name_of_a_branch_is_the_same_step)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_twin_after_join, NULL);
 
     assert_output(contract, "1");
 }
 
-static pawl_status run_mixes_kinds(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_mixes_kinds)
 {
     struct contract *contract = pawl_run_user(run);
     struct pawl_branch branches[] = { { .run = call_step_twin } };
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_do(run, "x", NULL, contract_body_ok, NULL, NULL));
     contract_trace(contract, "%s ", pawl_status_name(pawl_sleep(run, "x", "1 s")));
     contract_trace(contract, "(%s) ", pawl_run_failure(run).message);
@@ -498,10 +438,8 @@ static pawl_status run_mixes_kinds(pawl_run *run, const pawl_value *params, pawl
     return PAWL_OK;
 }
 
-static void A3_a_name_of_another_kind_of_step_is_a_STEP_TYPE_MISMATCH(void **state)
+TEST_OF(contract, A3_a_name_of_another_kind_of_step_is_a_STEP_TYPE_MISMATCH)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_mixes_kinds, NULL);
 
     assert_text(contract->trace,
@@ -512,12 +450,11 @@ static void A3_a_name_of_another_kind_of_step_is_a_STEP_TYPE_MISMATCH(void **sta
     assert_int_equal(contract_history(contract, 0).step_count, 2);
 }
 
-static pawl_status run_forgets_to_return(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_forgets_to_return)
 {
     struct contract *contract = pawl_run_user(run);
     struct pawl_branch branch = { .run = call_step_twin };
     size_t winner;
-    (void)params;
     contract_trace(contract, "%s:", pawl_status_name(pawl_sleep(run, "nap", "1 min")));
     contract_trace(contract, " %s", pawl_status_name(pawl_do(run, "next", NULL, contract_body_ok, NULL, NULL)));
     contract_trace(contract, " %s", pawl_status_name(pawl_sleep(run, "more", "1 min")));
@@ -530,10 +467,8 @@ static pawl_status run_forgets_to_return(pawl_run *run, const pawl_value *params
     return pawl_return(run, out_result, "s", "too early");
 }
 
-static void A3_suspension_is_sticky_for_those_who_forget_to_return(void **state)
+TEST_OF(contract, A3_suspension_is_sticky_for_those_who_forget_to_return)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_forgets_to_return, NULL);
 
     assert_text(contract->trace, "SUSPENDED: SUSPENDED SUSPENDED SUSPENDED SUSPENDED SUSPENDED SUSPENDED. ");
@@ -543,9 +478,8 @@ static void A3_suspension_is_sticky_for_those_who_forget_to_return(void **state)
     assert_int_equal(contract_history(contract, 0).log_count, 0);
 }
 
-static void A3_a_run_that_fails_after_it_was_suspended_has_not_failed(void **state)
+TEST_OF(contract, A3_a_run_that_fails_after_it_was_suspended_has_not_failed)
 {
-    struct contract *contract = *state;
     contract->number = 1;
 
     contract_start(contract, run_forgets_to_return, NULL);
@@ -553,12 +487,10 @@ static void A3_a_run_that_fails_after_it_was_suspended_has_not_failed(void **sta
     assert_instance(contract, PAWL_WAITING);
 }
 
-static pawl_status run_forgets_and_errs(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_forgets_and_errs)
 {
     struct contract *contract = pawl_run_user(run);
     static const struct pawl_step_options wrong = { .retries = -7 };
-    (void)params;
-    (void)out_result;
     contract_trace(contract, "%s:", pawl_status_name(pawl_sleep(run, "nap", "1 min")));
     contract_trace(contract, " %s", pawl_status_name(pawl_do(run, "next", &wrong, contract_body_ok, NULL, NULL)));
     contract_trace(contract, " %s", pawl_status_name(pawl_sleep_ms(run, "more", -1)));
@@ -567,44 +499,10 @@ static pawl_status run_forgets_and_errs(pawl_run *run, const pawl_value *params,
     return PAWL_OK;
 }
 
-static void A3_sticky_suspension_comes_before_every_other_complaint(void **state)
+TEST_OF(contract, A3_sticky_suspension_comes_before_every_other_complaint)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_forgets_and_errs, NULL);
 
     assert_text(contract->trace, "SUSPENDED: SUSPENDED SUSPENDED SUSPENDED SUSPENDED");
     assert_instance(contract, PAWL_WAITING);
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(A1_a_workflow_name_is_1_to_64_letters_digits_dashes_and_underlines),
-        CONTRACT_TEST(A1_two_workflows_of_one_name_are_refused),
-        CONTRACT_TEST(A1_a_workflow_without_a_function_is_refused),
-        CONTRACT_TEST(A1_a_workflow_comes_before_the_runner_starts),
-        CONTRACT_TEST(A1_description_and_tags_are_listed_in_the_order_of_names),
-        CONTRACT_TEST(A1_default_step_options_hold_where_a_step_says_nothing_else),
-        CONTRACT_TEST(A1_a_step_can_double_its_delay_where_the_default_is_constant),
-        CONTRACT_TEST(A1_default_step_options_that_are_no_durations_are_refused),
-        CONTRACT_TEST(A2_a_run_sees_the_same_params_time_id_and_number_at_every_replay),
-        CONTRACT_TEST(A2_the_five_kinds_of_nothing_are_five_params_and_five_outputs),
-        CONTRACT_TEST(A2_texts_with_every_character_come_through_unharmed),
-        CONTRACT_TEST(A2_a_failed_run_is_errored_with_its_name_and_message),
-        CONTRACT_TEST(A2_a_bare_status_fails_the_run_with_its_own_name_and_text),
-        CONTRACT_TEST(A3_a_completed_step_answers_without_its_body_in_the_turn_and_at_replay),
-        CONTRACT_TEST_OF_PASSES(A3_the_five_kinds_of_nothing_are_five_results_now_and_at_replay),
-        CONTRACT_TEST(A3_a_step_name_has_up_to_256_bytes_after_trimming),
-        CONTRACT_TEST(A3_a_step_name_that_is_too_long_empty_or_no_utf_8_is_refused),
-        CONTRACT_TEST(A3_two_branches_that_call_one_step_name_get_DUPLICATE_STEP_KEY),
-        CONTRACT_TEST(A3_a_nested_branch_and_a_sibling_of_its_parent_are_at_once_too),
-        CONTRACT_TEST(A3_two_branches_that_wait_under_one_name_get_DUPLICATE_STEP_KEY),
-        CONTRACT_TEST(A3_after_the_join_the_name_of_a_branch_is_the_same_step),
-        CONTRACT_TEST(A3_a_name_of_another_kind_of_step_is_a_STEP_TYPE_MISMATCH),
-        CONTRACT_TEST(A3_suspension_is_sticky_for_those_who_forget_to_return),
-        CONTRACT_TEST(A3_a_run_that_fails_after_it_was_suspended_has_not_failed),
-        CONTRACT_TEST(A3_sticky_suspension_comes_before_every_other_complaint),
-    };
-    return contract_run_tests("contract A1 to A3", tests, sizeof tests / sizeof tests[0]);
 }

@@ -1,22 +1,16 @@
 /* Contract A8 to A10: sleeps, waits for events, durations. */
 #include "kit/contract_world.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* ---- A8: sleeps ------------------------------------------------------------------------------------------------------ */
 
-static pawl_status run_naps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_naps)
 {
-    (void)params;
     PAWL_TRY(pawl_sleep(run, "nap", "1 hour"));
     return pawl_return(run, out_result, "s", "awake");
 }
 
-static void A8_a_sleep_is_a_step_row_with_its_wake_time_and_the_instance_waits(void **state)
+TEST_OF(contract, A8_a_sleep_is_a_step_row_with_its_wake_time_and_the_instance_waits)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_naps, NULL);
 
     struct pawl_step_record step = contract_step(contract, "nap");
@@ -35,9 +29,8 @@ static void A8_a_sleep_is_a_step_row_with_its_wake_time_and_the_instance_waits(v
     assert_int_equal(contract_next_wake(contract), CONTRACT_START_MS + HOUR_MS);
 }
 
-static void A8_a_sleep_is_over_at_its_wake_time_and_not_a_millisecond_before(void **state)
+TEST_OF(contract, A8_a_sleep_is_over_at_its_wake_time_and_not_a_millisecond_before)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_naps, NULL);
 
     contract_jump(contract, HOUR_MS - 1);
@@ -55,9 +48,8 @@ static void A8_a_sleep_is_over_at_its_wake_time_and_not_a_millisecond_before(voi
     assert_output(contract, "\"awake\"");
 }
 
-static void A8_an_early_turn_neither_ends_nor_prolongs_a_sleep(void **state)
+TEST_OF(contract, A8_an_early_turn_neither_ends_nor_prolongs_a_sleep)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_naps, NULL);
 
     contract_jump(contract, 30 * MINUTE_MS);
@@ -73,17 +65,14 @@ static void A8_an_early_turn_neither_ends_nor_prolongs_a_sleep(void **state)
     assert_output(contract, "\"awake\"");
 }
 
-static pawl_status run_naps_twice(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_naps_twice)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_sleep(run, "one", "1 hour"));
     return pawl_sleep(run, "two", "1 hour");
 }
 
-static void A8_a_sleep_after_a_late_one_counts_from_when_it_is_reached(void **state)
+TEST_OF(contract, A8_a_sleep_after_a_late_one_counts_from_when_it_is_reached)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_naps_twice, NULL);
 
     contract_jump(contract, 5 * HOUR_MS);
@@ -95,16 +84,15 @@ static void A8_a_sleep_after_a_late_one_counts_from_when_it_is_reached(void **st
     assert_instance(contract, PAWL_WAITING);
 }
 
-static pawl_status run_sleeps_until(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_sleeps_until)
 {
     int64_t moment_ms = pawl_value_int(params, NULL, 0);
     PAWL_TRY(pawl_sleep_until(run, "until", moment_ms));
     return pawl_return(run, out_result, "s", "awake");
 }
 
-static void A8_a_moment_in_the_past_or_now_is_done_at_once(void **state)
+TEST_OF(contract, A8_a_moment_in_the_past_or_now_is_done_at_once)
 {
-    struct contract *contract = *state;
     static const char *const moments[] = { "1767225600000", "1767225599999", "1", "0", "-5" };
     char id[16];
     contract_register(contract, "w", run_sleeps_until);
@@ -123,9 +111,8 @@ static void A8_a_moment_in_the_past_or_now_is_done_at_once(void **state)
     assert_int_equal(contract_tick(contract), 0);
 }
 
-static void A8_a_moment_in_the_future_is_waited_for_to_the_millisecond(void **state)
+TEST_OF(contract, A8_a_moment_in_the_future_is_waited_for_to_the_millisecond)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_sleeps_until, "1767225600123");
 
     assert_int_equal(contract_step(contract, "until").wake_at_ms, CONTRACT_START_MS + 123);
@@ -137,11 +124,9 @@ static void A8_a_moment_in_the_future_is_waited_for_to_the_millisecond(void **st
     assert_output(contract, "\"awake\"");
 }
 
-static pawl_status run_tries_durations(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_tries_durations)
 {
     struct contract *contract = pawl_run_user(run);
-    (void)params;
-    (void)out_result;
     contract_trace(contract, "%s ", pawl_status_name(pawl_sleep_ms(run, "long", 365 * DAY_MS + 1)));
     contract_trace(contract, "%s ", pawl_status_name(pawl_sleep(run, "longer", "366 days")));
     contract_trace(contract, "%s ", pawl_status_name(pawl_sleep_ms(run, "negative", -1)));
@@ -152,9 +137,8 @@ static pawl_status run_tries_durations(pawl_run *run, const pawl_value *params, 
     return PAWL_OK;
 }
 
-static void A8_a_sleep_lasts_0_ms_to_365_days(void **state)
+TEST_OF(contract, A8_a_sleep_lasts_0_ms_to_365_days)
 {
-    struct contract *contract = *state;
 #define REFUSED "SLEEP_RANGE SLEEP_RANGE SLEEP_RANGE SLEEP_RANGE SLEEP_RANGE OK "
 
     contract_start(contract, run_tries_durations, NULL);
@@ -166,17 +150,15 @@ static void A8_a_sleep_lasts_0_ms_to_365_days(void **state)
     assert_output(contract, NULL);
 }
 
-static pawl_status run_many_naps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_many_naps)
 {
-    (void)params;
     for (int i = 0; i < 5; i++)
         PAWL_TRY(pawl_sleep(run, pawl_run_format(run, "nap %d", i), "1 s"));
     return pawl_do(run, "only step", NULL, contract_body_ok, NULL, out_result);
 }
 
-static void A8_sleeps_do_not_count_against_the_step_limit(void **state)
+TEST_OF(contract, A8_sleeps_do_not_count_against_the_step_limit)
 {
-    struct contract *contract = *state;
     contract_open_with(contract, (struct pawl_limits){ .steps_max = 1 }, 1);
 
     contract_start(contract, run_many_naps, NULL);
@@ -201,11 +183,10 @@ static void trace_wait(pawl_run *run, const char *name, pawl_status status, cons
 }
 
 /* Waits as "one" for "go", and then as "two", whatever came of the first; then sleeps a day. */
-static pawl_status run_waits_twice(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_waits_twice)
 {
     static const char *const names[] = { "one", "two" };
     const char *timeout = pawl_value_string(params, NULL, NULL);
-    (void)out_result;
     for (size_t i = 0; i < 2; i++) {
         struct pawl_event event = { 0 };
         pawl_status status = pawl_wait_for_event(run, names[i], "go", timeout, &event);
@@ -216,10 +197,8 @@ static pawl_status run_waits_twice(pawl_run *run, const pawl_value *params, pawl
     return pawl_sleep(run, "day", "1 day");
 }
 
-static void A9_a_wait_lasts_24_hours_by_default(void **state)
+TEST_OF(contract, A9_a_wait_lasts_24_hours_by_default)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_waits_twice, NULL);
 
     struct pawl_step_record step = contract_step(contract, "one");
@@ -234,9 +213,8 @@ static void A9_a_wait_lasts_24_hours_by_default(void **state)
     assert_int_equal(contract_next_wake(contract), CONTRACT_START_MS + DAY_MS);
 }
 
-static void A9_an_event_wakes_the_wait_and_is_marked_as_delivered(void **state)
+TEST_OF(contract, A9_an_event_wakes_the_wait_and_is_marked_as_delivered)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waits_twice, NULL);
     contract_jump(contract, 5000);
 
@@ -259,9 +237,8 @@ static void A9_an_event_wakes_the_wait_and_is_marked_as_delivered(void **state)
     assert_text(history.events[0].consumed_by_step, "one");
 }
 
-static void A9_an_event_before_the_wait_is_kept_for_it(void **state)
+TEST_OF(contract, A9_an_event_before_the_wait_is_kept_for_it)
 {
-    struct contract *contract = *state;
     contract_create(contract, run_waits_twice, NULL);
     contract_send(contract, "go", "1");
     contract_send(contract, "go", "2");
@@ -272,9 +249,8 @@ static void A9_an_event_before_the_wait_is_kept_for_it(void **state)
     assert_int_equal(contract->passes, 1);
 }
 
-static void A9_the_oldest_goes_first_in_the_order_sent_whatever_the_clock_says(void **state)
+TEST_OF(contract, A9_the_oldest_goes_first_in_the_order_sent_whatever_the_clock_says)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waits_twice, NULL);
 
     contract_jump(contract, 3000);
@@ -295,9 +271,8 @@ static void A9_the_oldest_goes_first_in_the_order_sent_whatever_the_clock_says(v
 }
 
 /* A run's times do not go back with the clock; its waits do, or they would last for an hour. */
-static void A9_an_event_is_in_time_also_when_the_clock_was_set_back(void **state)
+TEST_OF(contract, A9_an_event_is_in_time_also_when_the_clock_was_set_back)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waits_twice, "\"1 min\"");
 
     contract_jump(contract, -HOUR_MS);
@@ -315,9 +290,8 @@ static void A9_an_event_is_in_time_also_when_the_clock_was_set_back(void **state
     assert_int_equal(two.updated_at_ms, CONTRACT_START_MS);
 }
 
-static void A9_an_event_of_another_type_wakes_nobody(void **state)
+TEST_OF(contract, A9_an_event_of_another_type_wakes_nobody)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waits_twice, NULL);
 
     contract_send(contract, "stop", "1");
@@ -328,9 +302,8 @@ static void A9_an_event_of_another_type_wakes_nobody(void **state)
     assert_int_equal(contract_history(contract, 0).events[0].delivered_at_ms, 0);
 }
 
-static void A9_without_an_event_the_wait_times_out_at_its_deadline(void **state)
+TEST_OF(contract, A9_without_an_event_the_wait_times_out_at_its_deadline)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waits_twice, "\"10 s\"");
 
     contract_jump(contract, 9999);
@@ -349,9 +322,8 @@ static void A9_without_an_event_the_wait_times_out_at_its_deadline(void **state)
     assert_int_equal(contract_step(contract, "two").wake_at_ms, CONTRACT_START_MS + 20000);
 }
 
-static void A9_a_handled_timeout_is_the_same_at_every_replay(void **state)
+TEST_IN(contract_of_passes, contract, A9_a_handled_timeout_is_the_same_at_every_replay)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waits_twice, "\"10 s\"");
 
     contract_advance(contract, "10 s");
@@ -361,16 +333,15 @@ static void A9_a_handled_timeout_is_the_same_at_every_replay(void **state)
     assert_instance(contract, PAWL_WAITING);
 }
 
-static pawl_status run_waits_once(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_waits_once)
 {
     struct pawl_event event;
     PAWL_TRY(pawl_wait_for_event(run, "one", "go", pawl_value_string(params, NULL, NULL), &event));
     return event.payload == NULL ? PAWL_OK : pawl_return(run, out_result, "V", event.payload);
 }
 
-static void A9_an_unhandled_timeout_fails_the_run(void **state)
+TEST_OF(contract, A9_an_unhandled_timeout_fails_the_run)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waits_once, "\"10 s\"");
 
     contract_advance(contract, "10 s");
@@ -378,9 +349,8 @@ static void A9_an_unhandled_timeout_fails_the_run(void **state)
     assert_errored(contract, "WAIT_FOR_EVENT_TIMEOUT", pawl_status_text(PAWL_WAIT_FOR_EVENT_TIMEOUT));
 }
 
-static void A9_an_event_at_the_deadline_counts_even_if_it_is_processed_late(void **state)
+TEST_OF(contract, A9_an_event_at_the_deadline_counts_even_if_it_is_processed_late)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waits_once, "\"10 s\"");
 
     contract_jump(contract, 10000);
@@ -394,9 +364,8 @@ static void A9_an_event_at_the_deadline_counts_even_if_it_is_processed_late(void
     assert_int_equal(history.events[0].delivered_at_ms, CONTRACT_START_MS + 10000 + HOUR_MS);
 }
 
-static void A9_an_event_past_the_deadline_stays_and_serves_a_later_wait(void **state)
+TEST_OF(contract, A9_an_event_past_the_deadline_stays_and_serves_a_later_wait)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waits_twice, "\"10 s\"");
 
     contract_jump(contract, 10001);
@@ -408,18 +377,15 @@ static void A9_an_event_past_the_deadline_stays_and_serves_a_later_wait(void **s
     assert_text(contract_history(contract, 0).events[0].consumed_by_step, "two");
 }
 
-static pawl_status run_waits_then_sleeps(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_waits_then_sleeps)
 {
-    (void)params;
-    (void)out_result;
     if (pawl_wait_for_event(run, "one", "go", "10 s", NULL) == PAWL_SUSPENDED)
         return PAWL_SUSPENDED;
     return pawl_sleep(run, "day", "1 day");
 }
 
-static void A9_a_late_event_wakes_nobody_and_stays_unconsumed(void **state)
+TEST_OF(contract, A9_a_late_event_wakes_nobody_and_stays_unconsumed)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waits_then_sleeps, NULL);
     contract_jump(contract, 10001);
 
@@ -439,21 +405,17 @@ static void A9_a_late_event_wakes_nobody_and_stays_unconsumed(void **state)
 }
 
 /* An event in time that came after this turn had read its events, by which time the wait is over. */
-static pawl_status body_sends_in_time(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_sends_in_time)
 {
     struct contract *contract = pawl_step_user(step);
-    (void)input;
-    (void)out_result;
     pawl_status status = contract_send_id(contract, "go", "1", NULL);
     pawl_world_set_clock_ms(contract->world, HOUR_MS);
     return status;
 }
 
-static pawl_status branch_waits(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(branch_waits)
 {
     struct pawl_event event = { 0 };
-    (void)params;
-    (void)out_result;
     pawl_status status = pawl_wait_for_event(run, "wait", "go", "1 hour", &event);
     if (status == PAWL_SUSPENDED)
         return status;
@@ -461,25 +423,21 @@ static pawl_status branch_waits(pawl_run *run, const pawl_value *params, pawl_va
     return PAWL_OK;
 }
 
-static pawl_status branch_sends_late(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(branch_sends_late)
 {
-    (void)params;
     static const struct pawl_step_options patient = { .timeout = "1 day" };
     PAWL_TRY(pawl_sleep(run, "nap", "30 min"));
     return pawl_do(run, "send", &patient, body_sends_in_time, NULL, out_result);
 }
 
-static pawl_status run_races_the_timeout(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_races_the_timeout)
 {
     struct pawl_branch branches[] = { { .run = branch_sends_late }, { .run = branch_waits } };
-    (void)params;
-    (void)out_result;
     return pawl_all(run, "all", branches, 2, 0);
 }
 
-static void A9_an_event_in_time_wins_over_the_timeout_of_a_turn_that_has_not_seen_it(void **state)
+TEST_IN(contract_of_passes, contract, A9_an_event_in_time_wins_over_the_timeout_of_a_turn_that_has_not_seen_it)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_races_the_timeout, NULL);
 
     contract_jump(contract, 30 * MINUTE_MS);
@@ -490,9 +448,8 @@ static void A9_an_event_in_time_wins_over_the_timeout_of_a_turn_that_has_not_see
     assert_text(contract_step(contract, "wait").error_name, NULL);
 }
 
-static void A9_events_of_a_paused_run_are_delivered_after_the_resume(void **state)
+TEST_OF(contract, A9_events_of_a_paused_run_are_delivered_after_the_resume)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waits_once, "\"10 s\"");
     contract_control(contract, pawl_pause);
 
@@ -507,9 +464,8 @@ static void A9_events_of_a_paused_run_are_delivered_after_the_resume(void **stat
     assert_output(contract, "1");
 }
 
-static void A9_the_deadline_goes_on_counting_while_the_run_is_paused(void **state)
+TEST_OF(contract, A9_the_deadline_goes_on_counting_while_the_run_is_paused)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_waits_once, "\"10 s\"");
     contract_control(contract, pawl_pause);
 
@@ -522,9 +478,8 @@ static void A9_the_deadline_goes_on_counting_while_the_run_is_paused(void **stat
     assert_int_equal(contract_history(contract, 0).events[0].delivered_at_ms, 0);
 }
 
-static void A9_events_of_an_earlier_run_are_never_delivered(void **state)
+TEST_OF(contract, A9_events_of_an_earlier_run_are_never_delivered)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_naps, NULL);
     contract_send(contract, "go", "1");
 
@@ -544,12 +499,10 @@ static void A9_events_of_an_earlier_run_are_never_delivered(void **state)
     assert_int_equal(contract_history(contract, 2).event_count, 1);
 }
 
-static pawl_status run_tries_timeouts(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_tries_timeouts)
 {
     struct contract *contract = pawl_run_user(run);
     static const char *const timeouts[] = { "999 ms", "0", "366 days", "31536000001", "tomorrow" };
-    (void)params;
-    (void)out_result;
     for (size_t i = 0; i < sizeof timeouts / sizeof timeouts[0]; i++)
         contract_trace(contract, "%s ", pawl_status_name(pawl_wait_for_event(run, "refused", "go", timeouts[i], NULL)));
     contract_trace(contract, "%s ", pawl_status_name(pawl_wait_for_event(run, "refused", "no such type", NULL, NULL)));
@@ -558,10 +511,8 @@ static pawl_status run_tries_timeouts(pawl_run *run, const pawl_value *params, p
     return pawl_wait_for_event(run, "long", "go", "365 days", NULL);
 }
 
-static void A9_a_wait_lasts_1_second_to_365_days(void **state)
+TEST_OF(contract, A9_a_wait_lasts_1_second_to_365_days)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_tries_timeouts, NULL);
     contract_advance(contract, "1 s");
 
@@ -574,10 +525,8 @@ static void A9_a_wait_lasts_1_second_to_365_days(void **state)
     assert_int_equal(contract_step(contract, "long").wake_at_ms, CONTRACT_START_MS + 1000 + 365 * DAY_MS);
 }
 
-static pawl_status run_takes_nothings(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_takes_nothings)
 {
-    (void)params;
-    (void)out_result;
     for (int i = 0; i < 5; i++) {
         struct pawl_event event;
         PAWL_TRY(pawl_wait_for_event(run, pawl_run_format(run, "wait %d", i), "go", NULL, &event));
@@ -586,9 +535,8 @@ static pawl_status run_takes_nothings(pawl_run *run, const pawl_value *params, p
     return pawl_sleep(run, "nap", "1 s");
 }
 
-static void A9_the_five_kinds_of_nothing_are_five_payloads_now_and_at_replay(void **state)
+TEST_OF(contract, A9_the_five_kinds_of_nothing_are_five_payloads_now_and_at_replay)
 {
-    struct contract *contract = *state;
     static const char *const nothings[] = { NULL, "null", "false", "0", "\"\"" };
     contract_create(contract, run_takes_nothings, NULL);
     for (size_t i = 0; i < 5; i++)
@@ -605,14 +553,14 @@ static void A9_the_five_kinds_of_nothing_are_five_payloads_now_and_at_replay(voi
     }
 }
 
-static pawl_status branch_waits_as(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_waits_as)
 {
     struct pawl_event event;
     PAWL_TRY(pawl_wait_for_event(run, pawl_value_string(input, NULL, ""), "go", NULL, &event));
     return pawl_return(run, out_result, "V", event.payload);
 }
 
-static pawl_status run_two_waiters(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_two_waiters)
 {
     struct pawl_branch branches[] = { { .run = branch_waits_as, .input = pawl_value_item(params, 0) },
                                       { .run = branch_waits_as, .input = pawl_value_item(params, 1) } };
@@ -620,9 +568,8 @@ static pawl_status run_two_waiters(pawl_run *run, const pawl_value *params, pawl
     return pawl_return(run, out_result, "[V,V]", branches[0].result, branches[1].result);
 }
 
-static void A9_two_waits_for_one_type_take_one_event_each(void **state)
+TEST_OF(contract, A9_two_waits_for_one_type_take_one_event_each)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_two_waiters, "[\"left\", \"right\"]");
 
     contract_send(contract, "go", "1");
@@ -635,24 +582,19 @@ static void A9_two_waits_for_one_type_take_one_event_each(void **state)
     assert_output(contract, "[1,2]");
 }
 
-static pawl_status body_sends_itself(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_sends_itself)
 {
-    (void)input;
-    (void)out_result;
     return contract_send_id(pawl_step_user(step), "go", "1", NULL);
 }
 
-static pawl_status run_sends_itself(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_sends_itself)
 {
-    (void)params;
     PAWL_TRY(pawl_do(run, "send", NULL, body_sends_itself, NULL, NULL));
     return run_waits_once(run, NULL, out_result);
 }
 
-static void A9_an_event_during_the_turn_that_will_wait_for_it_is_not_lost(void **state)
+TEST_OF(contract, A9_an_event_during_the_turn_that_will_wait_for_it_is_not_lost)
 {
-    struct contract *contract = *state;
-
     contract_start(contract, run_sends_itself, NULL);
 
     assert_output(contract, "1");
@@ -660,9 +602,8 @@ static void A9_an_event_during_the_turn_that_will_wait_for_it_is_not_lost(void *
 
 /* ---- A10: durations -------------------------------------------------------------------------------------------------------- */
 
-static pawl_status run_sleeps_text(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_sleeps_text)
 {
-    (void)out_result;
     return pawl_sleep(run, "nap", pawl_value_string(params, NULL, ""));
 }
 
@@ -673,9 +614,8 @@ static void sleep_text(struct contract *contract, const char *id, const char *te
     contract_idle(contract);
 }
 
-static void A10_a_duration_is_a_number_of_milliseconds_or_a_number_with_a_unit(void **state)
+TEST_OF(contract, A10_a_duration_is_a_number_of_milliseconds_or_a_number_with_a_unit)
 {
-    struct contract *contract = *state;
     static const struct {
         const char *text;
         int64_t ms;
@@ -699,9 +639,8 @@ static void A10_a_duration_is_a_number_of_milliseconds_or_a_number_with_a_unit(v
     }
 }
 
-static void A10_anything_else_is_an_error_that_names_the_text(void **state)
+TEST_OF(contract, A10_anything_else_is_an_error_that_names_the_text)
 {
-    struct contract *contract = *state;
     static const char *const wrong[] = {
         "",     "soon",   "s",         "10 parsecs",          "-1 s", "1 s 2 ms", " 1 s",
         "1 s ", "1. s",   ".5 s",      "99999999999999999 w", "1e3",  "0x10",     "1,5 s",
@@ -718,41 +657,4 @@ static void A10_anything_else_is_an_error_that_names_the_text(void **state)
         assert_text(instance.error_name, "INVALID_DURATION");
         assert_says(instance.error_message, pawl_scope_format(contract->scope, "\"%s\"", wrong[i]));
     }
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(A8_a_sleep_is_a_step_row_with_its_wake_time_and_the_instance_waits),
-        CONTRACT_TEST(A8_a_sleep_is_over_at_its_wake_time_and_not_a_millisecond_before),
-        CONTRACT_TEST(A8_an_early_turn_neither_ends_nor_prolongs_a_sleep),
-        CONTRACT_TEST(A8_a_sleep_after_a_late_one_counts_from_when_it_is_reached),
-        CONTRACT_TEST(A8_a_moment_in_the_past_or_now_is_done_at_once),
-        CONTRACT_TEST(A8_a_moment_in_the_future_is_waited_for_to_the_millisecond),
-        CONTRACT_TEST(A8_a_sleep_lasts_0_ms_to_365_days),
-        CONTRACT_TEST(A8_sleeps_do_not_count_against_the_step_limit),
-        CONTRACT_TEST(A9_a_wait_lasts_24_hours_by_default),
-        CONTRACT_TEST(A9_an_event_wakes_the_wait_and_is_marked_as_delivered),
-        CONTRACT_TEST(A9_an_event_before_the_wait_is_kept_for_it),
-        CONTRACT_TEST(A9_the_oldest_goes_first_in_the_order_sent_whatever_the_clock_says),
-        CONTRACT_TEST(A9_an_event_is_in_time_also_when_the_clock_was_set_back),
-        CONTRACT_TEST(A9_an_event_of_another_type_wakes_nobody),
-        CONTRACT_TEST(A9_without_an_event_the_wait_times_out_at_its_deadline),
-        CONTRACT_TEST_OF_PASSES(A9_a_handled_timeout_is_the_same_at_every_replay),
-        CONTRACT_TEST(A9_an_unhandled_timeout_fails_the_run),
-        CONTRACT_TEST(A9_an_event_at_the_deadline_counts_even_if_it_is_processed_late),
-        CONTRACT_TEST(A9_an_event_past_the_deadline_stays_and_serves_a_later_wait),
-        CONTRACT_TEST(A9_a_late_event_wakes_nobody_and_stays_unconsumed),
-        CONTRACT_TEST_OF_PASSES(A9_an_event_in_time_wins_over_the_timeout_of_a_turn_that_has_not_seen_it),
-        CONTRACT_TEST(A9_events_of_a_paused_run_are_delivered_after_the_resume),
-        CONTRACT_TEST(A9_the_deadline_goes_on_counting_while_the_run_is_paused),
-        CONTRACT_TEST(A9_events_of_an_earlier_run_are_never_delivered),
-        CONTRACT_TEST(A9_a_wait_lasts_1_second_to_365_days),
-        CONTRACT_TEST(A9_the_five_kinds_of_nothing_are_five_payloads_now_and_at_replay),
-        CONTRACT_TEST(A9_two_waits_for_one_type_take_one_event_each),
-        CONTRACT_TEST(A9_an_event_during_the_turn_that_will_wait_for_it_is_not_lost),
-        CONTRACT_TEST(A10_a_duration_is_a_number_of_milliseconds_or_a_number_with_a_unit),
-        CONTRACT_TEST(A10_anything_else_is_an_error_that_names_the_text),
-    };
-    return contract_run_tests("contract A8 to A10", tests, sizeof tests / sizeof tests[0]);
 }

@@ -20,57 +20,42 @@ static size_t count_workflows(struct contract *contract)
     return count;
 }
 
-static void a_loaded_module_brings_its_own_functions_along(void **state)
+TEST_OF(contract, a_loaded_module_brings_its_own_functions_along)
 {
-    struct contract *contract = *state;
     assert_ok(contract, pawl_load_module(contract->engine, MODULE("functions"), &contract->error));
     assert_int_equal(count_workflows(contract), 1);
     assert_text(output_of(contract, "doubling", "21"), "42");
 }
 
-static pawl_status call_twice(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(call_twice)
 {
     return pawl_call(run, "call", "loaded.twice", NULL, params, out_result);
 }
 
-static void functions_can_be_loaded_without_the_workflows(void **state)
+TEST_OF(contract, functions_can_be_loaded_without_the_workflows)
 {
-    struct contract *contract = *state;
     assert_ok(contract, pawl_load_functions(contract->engine, MODULE("functions"), &contract->error));
     assert_int_equal(count_workflows(contract), 0);
     contract_start(contract, call_twice, "21");
     assert_output(contract, "42");
 }
 
-static pawl_status call_thrice(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(call_thrice)
 {
     return pawl_call(run, "call", "loaded.thrice", NULL, params, out_result);
 }
 
-static void a_module_may_have_functions_alone(void **state)
+TEST_OF(contract, a_module_may_have_functions_alone)
 {
-    struct contract *contract = *state;
     assert_ok(contract, pawl_load_module(contract->engine, MODULE("functions_alone"), &contract->error));
     contract_start(contract, call_thrice, "14");
     assert_output(contract, "42");
 }
 
-static void a_module_without_functions_has_none_to_load(void **state)
+TEST_OF(contract, a_module_without_functions_has_none_to_load)
 {
-    struct contract *contract = *state;
     assert_status(pawl_load_functions(contract->engine, MODULE("sweep_good"), &contract->error), PAWL_MODULE_INVALID);
     assert_says(contract->error.text, "PAWL_FUNCTIONS");
     assert_status(pawl_load_functions(contract->engine, "/nowhere/at/all.so", &contract->error), PAWL_MODULE_INVALID);
     assert_status(pawl_load_functions(contract->engine, NULL, &contract->error), PAWL_INVALID);
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(a_loaded_module_brings_its_own_functions_along),
-        CONTRACT_TEST(functions_can_be_loaded_without_the_workflows),
-        CONTRACT_TEST(a_module_may_have_functions_alone),
-        CONTRACT_TEST(a_module_without_functions_has_none_to_load),
-    };
-    return contract_run_tests("modules", tests, sizeof tests / sizeof tests[0]);
 }

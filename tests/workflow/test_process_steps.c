@@ -22,7 +22,7 @@ struct scene {
     enum pawl_kind kind; /* of the result, as the workflow saw it */
 };
 
-static pawl_status run_program(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_program)
 {
     struct scene *scene = pawl_run_user(run);
     PAWL_TRY(pawl_do_process(run, "program", &scene->options, &scene->process, params, out_result));
@@ -51,6 +51,8 @@ static int tear_down(void **state)
     return 0;
 }
 
+static const struct test_setting scene_setting = { set_up, tear_down, 0 };
+
 static struct pawl_instance run_with(struct scene *scene, const char *params_json)
 {
     struct pawl_instance instance;
@@ -78,16 +80,15 @@ static void expect_failure(struct pawl_instance instance, const char *name, cons
 
 /* ---- What goes in and comes out --------------------------------------------------------------------------------------- */
 
-static void a_program_gets_its_input_and_gives_its_result_as_json(void **state)
+TEST_OF(scene, a_program_gets_its_input_and_gives_its_result_as_json)
 {
-    struct scene *scene = *state;
     scene->arguments[0] = "cat";
     struct pawl_instance instance = run_with(scene, "{\"price\":19.99,\"tags\":[null,false,0,\"\"]}");
     assert_int_equal(instance.status, PAWL_COMPLETE);
     assert_string_equal(instance.output_json, "{\"price\":19.99,\"tags\":[null,false,0,\"\"]}");
 }
 
-static void no_result_and_null_and_zero_and_empty_are_kept_apart(void **state)
+TEST(no_result_and_null_and_zero_and_empty_are_kept_apart)
 {
     static const struct {
         const char *script;
@@ -98,23 +99,22 @@ static void no_result_and_null_and_zero_and_empty_are_kept_apart(void **state)
                   { "echo false", PAWL_KIND_BOOL },
                   { "echo '\"\"'", PAWL_KIND_STRING } };
     for (size_t i = 0; i < LENGTH(cases); i++) {
-        if (i > 0) {
-            tear_down(state);
-            set_up(state);
-        }
-        struct scene *scene = *state;
+        void *fresh = NULL;
+        assert_int_equal(set_up(&fresh), 0);
+        struct scene *scene = fresh;
         assert_int_equal(run_script(scene, cases[i].script, NULL).status, PAWL_COMPLETE);
         assert_int_equal(scene->kind, cases[i].kind);
+        assert_int_equal(tear_down(&fresh), 0);
     }
 }
 
-static void a_program_without_input_finds_its_end_at_once(void **state)
+TEST_OF(scene, a_program_without_input_finds_its_end_at_once)
 {
-    struct pawl_instance instance = run_script(*state, "wc -c", NULL);
+    struct pawl_instance instance = run_script(scene, "wc -c", NULL);
     assert_string_equal(instance.output_json, "0");
 }
 
-static void a_program_that_reads_nothing_is_no_trouble(void **state)
+TEST_OF(scene, a_program_that_reads_nothing_is_no_trouble)
 {
     size_t size = 900000;
     char *params = malloc(size + 3);
@@ -122,14 +122,13 @@ static void a_program_that_reads_nothing_is_no_trouble(void **state)
     memset(params, 'x', size + 2);
     params[0] = params[size + 1] = '"';
     params[size + 2] = '\0';
-    struct pawl_instance instance = run_script(*state, "exec <&-; echo 1", params);
+    struct pawl_instance instance = run_script(scene, "exec <&-; echo 1", params);
     assert_string_equal(instance.output_json, "1");
     free(params);
 }
 
-static void large_input_and_output_pass_through_at_once(void **state)
+TEST_OF(scene, large_input_and_output_pass_through_at_once)
 {
-    struct scene *scene = *state;
     size_t size = 1000000;
     char *params = malloc(size + 3);
     assert_non_null(params);
@@ -143,9 +142,8 @@ static void large_input_and_output_pass_through_at_once(void **state)
     free(params);
 }
 
-static void a_program_knows_which_step_it_is(void **state)
+TEST_OF(scene, a_program_knows_which_step_it_is)
 {
-    struct scene *scene = *state;
     static const char *const added[] = { "COLOUR=green", "PATH=/usr/bin:/bin", NULL };
     scene->process.environment = added;
     scene->process.directory = "/";
@@ -156,9 +154,8 @@ static void a_program_knows_which_step_it_is(void **state)
     assert_string_equal(instance.output_json, "\"program p 1 program 1 green /\"");
 }
 
-static void what_a_program_that_succeeds_complains_of_is_logged(void **state)
+TEST_OF(scene, what_a_program_that_succeeds_complains_of_is_logged)
 {
-    struct scene *scene = *state;
     struct pawl_history history;
     assert_int_equal(run_script(scene, "echo careful >&2", NULL).status, PAWL_COMPLETE);
     assert_ok(pawl_world_history(scene->world, "program", "p", 0, &history, &scene->error), scene->error);
@@ -170,78 +167,73 @@ static void what_a_program_that_succeeds_complains_of_is_logged(void **state)
 
 /* ---- What goes wrong ---------------------------------------------------------------------------------------------------- */
 
-static void an_exit_code_fails_the_attempt_with_the_code_and_what_was_said(void **state)
+TEST_OF(scene, an_exit_code_fails_the_attempt_with_the_code_and_what_was_said)
 {
-    expect_failure(run_script(*state, "echo 1; echo no money left >&2; exit 3", NULL), "PROCESS_FAILED",
+    expect_failure(run_script(scene, "echo 1; echo no money left >&2; exit 3", NULL), "PROCESS_FAILED",
                    "sh ended with exit code 3: no money left");
 }
 
-static void a_failed_attempt_is_tried_again_and_knows_its_number(void **state)
+TEST_OF(scene, a_failed_attempt_is_tried_again_and_knows_its_number)
 {
-    struct scene *scene = *state;
     scene->options.retries = 2;
     struct pawl_instance instance = run_script(scene, "[ $PAWL_ATTEMPT = 3 ] && echo $PAWL_ATTEMPT", NULL);
     assert_int_equal(instance.status, PAWL_COMPLETE);
     assert_string_equal(instance.output_json, "3");
 }
 
-static void an_exit_code_may_mean_that_trying_again_would_not_help(void **state)
+TEST_OF(scene, an_exit_code_may_mean_that_trying_again_would_not_help)
 {
-    struct scene *scene = *state;
     scene->options.retries = 5;
     scene->process.exit_code_for_good = 65;
     expect_failure(run_script(scene, "exit 65", NULL), "PROCESS_FAILED", "sh ended with exit code 65");
     assert_int_equal(pawl_world_step(scene->world, "program", "p", "program")->attempts, 1);
 }
 
-static void a_signal_is_named(void **state)
+TEST_OF(scene, a_signal_is_named)
 {
-    expect_failure(run_script(*state, "kill -SEGV $$", NULL), "PROCESS_FAILED", "sh was killed by signal 11 (SIGSEGV)");
+    expect_failure(run_script(scene, "kill -SEGV $$", NULL), "PROCESS_FAILED", "sh was killed by signal 11 (SIGSEGV)");
 }
 
-static void what_is_not_json_is_refused_with_its_place(void **state)
+TEST_OF(scene, what_is_not_json_is_refused_with_its_place)
 {
-    expect_failure(run_script(*state, "echo '{\"a\": }'", NULL), "PROCESS_OUTPUT_INVALID", "line 1");
+    expect_failure(run_script(scene, "echo '{\"a\": }'", NULL), "PROCESS_OUTPUT_INVALID", "line 1");
 }
 
-static void two_values_are_not_one(void **state)
+TEST_OF(scene, two_values_are_not_one)
 {
-    expect_failure(run_script(*state, "echo 1; echo 2", NULL), "PROCESS_OUTPUT_INVALID", "not one JSON value");
+    expect_failure(run_script(scene, "echo 1; echo 2", NULL), "PROCESS_OUTPUT_INVALID", "not one JSON value");
 }
 
-static void a_program_that_is_not_there_is_named(void **state)
+TEST_OF(scene, a_program_that_is_not_there_is_named)
 {
-    struct scene *scene = *state;
     scene->arguments[0] = "no-such-program";
     expect_failure(run_with(scene, NULL), "PROCESS_NOT_STARTED",
                    "no-such-program cannot be started: No such file or directory");
 }
 
-static void a_folder_that_is_not_there_is_told(void **state)
+TEST_OF(scene, a_folder_that_is_not_there_is_told)
 {
-    struct scene *scene = *state;
     scene->process.directory = "/no/such/folder";
     expect_failure(run_script(scene, "true", NULL), "PROCESS_NOT_STARTED", "No such file or directory");
 }
 
-static void a_result_that_is_too_large_fails_for_good(void **state)
+TEST_OF(scene, a_result_that_is_too_large_fails_for_good)
 {
-    struct scene *scene = *state;
     scene->options.retries = 5;
     expect_failure(run_script(scene, "printf '\"'; head -c 1100000 /dev/zero | tr '\\0' x; printf '\"'", NULL),
                    "PAYLOAD_TOO_LARGE", "bytes");
     assert_int_equal(pawl_world_step(scene->world, "program", "p", "program")->attempts, 1);
 }
 
-static void a_process_needs_a_program(void **state)
+TEST_OF(scene, a_process_needs_a_program)
 {
-    expect_failure(run_with(*state, NULL), "INVALID", "a process needs a program to run");
+    expect_failure(run_with(scene, NULL), "INVALID", "a process needs a program to run");
 }
 
-static void bytes_that_are_no_text_are_made_readable_and_only_the_last_are_kept(void **state)
+TEST_OF(scene, bytes_that_are_no_text_are_made_readable_and_only_the_last_are_kept)
 {
     struct pawl_instance instance =
-        run_script(*state, "head -c 5000 /dev/zero | tr '\\0' a >&2; printf 'caf\\351 \\001 end' >&2; exit 1", NULL);
+        run_script(scene, "head -c 5000 /dev/zero | tr '\\0' a >&2; printf 'caf\\351 \\001 end' >&2; exit 1", NULL);
     expect_failure(instance, "PROCESS_FAILED", "caf? ? end");
     assert_in_range(strlen(instance.error_message), 1900, 2100);
 }
@@ -289,12 +281,11 @@ static struct pw_process process_of(const char *const *arguments, struct note *n
                                 .user = note };
 }
 
-static void a_program_that_is_not_wanted_any_more_is_killed_with_all_it_started(void **state)
+TEST(a_program_that_is_not_wanted_any_more_is_killed_with_all_it_started)
 {
     struct note note;
     pid_t first, second;
     struct pw_process_outcome outcome;
-    (void)state;
     note_make(&note);
     const char *arguments[] = { "sh", "-c", "sleep 1000 & echo $$ $! > $0; wait", note.path, NULL };
     struct pw_process process = process_of(arguments, &note);
@@ -307,12 +298,11 @@ static void a_program_that_is_not_wanted_any_more_is_killed_with_all_it_started(
     unlink(note.path);
 }
 
-static void what_a_program_leaves_running_is_killed_when_it_ends(void **state)
+TEST(what_a_program_leaves_running_is_killed_when_it_ends)
 {
     struct note note;
     pid_t first, second;
     struct pw_process_outcome outcome;
-    (void)state;
     note_make(&note);
     const char *arguments[] = { "sh", "-c", "sleep 1000 & echo $! $! > $0.new; mv $0.new $0; echo 7", note.path, NULL };
     struct note other = { "" }; /* never noted: it is wanted to its end */
@@ -326,11 +316,10 @@ static void what_a_program_leaves_running_is_killed_when_it_ends(void **state)
     unlink(note.path);
 }
 
-static void a_program_that_writes_without_end_is_killed(void **state)
+TEST(a_program_that_writes_without_end_is_killed)
 {
     struct note note;
     struct pw_process_outcome outcome;
-    (void)state;
     note_make(&note);
     const char *arguments[] = { "yes", NULL };
     struct pw_process process = process_of(arguments, &note);
@@ -340,11 +329,10 @@ static void a_program_that_writes_without_end_is_killed(void **state)
     unlink(note.path);
 }
 
-static void nothing_of_ours_is_open_in_a_program_and_nothing_of_its_stays_open_here(void **state)
+TEST(nothing_of_ours_is_open_in_a_program_and_nothing_of_its_stays_open_here)
 {
     struct note note;
     struct pw_process_outcome outcome;
-    (void)state;
     note_make(&note);
     int leaking = open("/dev/null", O_RDONLY); /* without O_CLOEXEC, as a host might have it */
     int before = count_descriptors();
@@ -402,11 +390,10 @@ static void await_note(const struct note *note, pid_t *out_first, pid_t *out_sec
     }
 }
 
-static void a_program_and_all_it_started_die_when_the_process_that_runs_it_is_killed(void **state)
+TEST(a_program_and_all_it_started_die_when_the_process_that_runs_it_is_killed)
 {
     struct note note;
     pid_t first, second;
-    (void)state;
     note_make(&note);
     pid_t host = start_host(LEAVES_A_GRANDCHILD "wait; sleep 1000", &note, is_always_wanted, false);
     await_note(&note, &first, &second);
@@ -419,12 +406,11 @@ static void a_program_and_all_it_started_die_when_the_process_that_runs_it_is_ki
     unlink(note.path);
 }
 
-static void a_program_and_all_it_started_die_when_the_process_that_runs_it_ends(void **state)
+TEST(a_program_and_all_it_started_die_when_the_process_that_runs_it_ends)
 {
     struct note note;
     pid_t first, second;
     int status = 0;
-    (void)state;
     note_make(&note);
     pid_t host = start_host(LEAVES_A_GRANDCHILD "sleep 1000", &note, ends_its_host_once_noted, false);
     assert_int_equal(waitpid(host, &status, 0), host);
@@ -436,12 +422,11 @@ static void a_program_and_all_it_started_die_when_the_process_that_runs_it_ends(
 }
 
 /* Then nobody may use its number: it may be another group's by now. */
-static void what_a_program_leaves_running_is_killed_even_if_its_number_was_given_away(void **state)
+TEST(what_a_program_leaves_running_is_killed_even_if_its_number_was_given_away)
 {
     struct note note;
     pid_t first, second;
     int status = 0;
-    (void)state;
     note_make(&note);
     pid_t host = start_host(LEAVES_A_GRANDCHILD, &note, is_always_wanted, true);
     assert_int_equal(waitpid(host, &status, 0), host);
@@ -458,7 +443,7 @@ struct late {
     struct pawl_step_options options;
 };
 
-static pawl_status run_late(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_late)
 {
     struct late *late = pawl_run_user(run);
     const char *arguments[] = { "sh", "-c", "sleep 1000 & echo $$ $! > $0.new; mv $0.new $0; wait", late->note.path,
@@ -467,12 +452,11 @@ static pawl_status run_late(pawl_run *run, const pawl_value *params, pawl_value 
     return pawl_do_process(run, "late", &late->options, &process, params, out_result);
 }
 
-static void at_its_timeout_a_program_is_killed_with_all_it_started(void **state)
+TEST(at_its_timeout_a_program_is_killed_with_all_it_started)
 {
     struct running running;
     struct late late = { .options = { .retries = PAWL_NO_RETRIES, .timeout = "300 ms" } };
     pid_t first, second;
-    (void)state;
     note_make(&late.note);
     running_open(&running, false);
     running_register(&running, "late", run_late, &late);
@@ -488,12 +472,11 @@ static void at_its_timeout_a_program_is_killed_with_all_it_started(void **state)
     unlink(late.note.path);
 }
 
-static void a_program_of_a_terminated_run_is_killed(void **state)
+TEST(a_program_of_a_terminated_run_is_killed)
 {
     struct running running;
     struct late late = { .options = { .timeout = "1 hour" } };
     pid_t first, second;
-    (void)state;
     note_make(&late.note);
     running_open(&running, false);
     running_register(&running, "late", run_late, &late);
@@ -508,40 +491,4 @@ static void a_program_of_a_terminated_run_is_killed(void **state)
     expect_gone(second);
     running_close(&running);
     unlink(late.note.path);
-}
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_program_gets_its_input_and_gives_its_result_as_json),
-        TEST(no_result_and_null_and_zero_and_empty_are_kept_apart),
-        TEST(a_program_without_input_finds_its_end_at_once),
-        TEST(a_program_that_reads_nothing_is_no_trouble),
-        TEST(large_input_and_output_pass_through_at_once),
-        TEST(a_program_knows_which_step_it_is),
-        TEST(what_a_program_that_succeeds_complains_of_is_logged),
-        TEST(an_exit_code_fails_the_attempt_with_the_code_and_what_was_said),
-        TEST(a_failed_attempt_is_tried_again_and_knows_its_number),
-        TEST(an_exit_code_may_mean_that_trying_again_would_not_help),
-        TEST(a_signal_is_named),
-        TEST(what_is_not_json_is_refused_with_its_place),
-        TEST(two_values_are_not_one),
-        TEST(a_program_that_is_not_there_is_named),
-        TEST(a_folder_that_is_not_there_is_told),
-        TEST(a_result_that_is_too_large_fails_for_good),
-        TEST(a_process_needs_a_program),
-        TEST(bytes_that_are_no_text_are_made_readable_and_only_the_last_are_kept),
-        cmocka_unit_test(a_program_that_is_not_wanted_any_more_is_killed_with_all_it_started),
-        cmocka_unit_test(what_a_program_leaves_running_is_killed_when_it_ends),
-        cmocka_unit_test(a_program_that_writes_without_end_is_killed),
-        cmocka_unit_test(nothing_of_ours_is_open_in_a_program_and_nothing_of_its_stays_open_here),
-        cmocka_unit_test(a_program_and_all_it_started_die_when_the_process_that_runs_it_is_killed),
-        cmocka_unit_test(a_program_and_all_it_started_die_when_the_process_that_runs_it_ends),
-        cmocka_unit_test(what_a_program_leaves_running_is_killed_even_if_its_number_was_given_away),
-        cmocka_unit_test(at_its_timeout_a_program_is_killed_with_all_it_started),
-        cmocka_unit_test(a_program_of_a_terminated_run_is_killed),
-    };
-    return cmocka_run_group_tests_name("process steps", tests, NULL, NULL);
 }

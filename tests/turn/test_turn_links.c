@@ -1,5 +1,4 @@
-/* test_regressions_links.c - what a review once found wrong with demands, children, jobs and deferreds, each kept right by the
- * smallest story that showed it.
+/* test_turn_links.c - turns and what reaches their runs from elsewhere: demands, children, jobs and deferreds.
  *
  * Turns are driven by hand (hand.h), so that what takes two processes elsewhere happens here in one, in a fixed order: what
  * another process would commit is put into the store past everything that would tell the turns of this one. */
@@ -14,7 +13,7 @@ enum { HOUR_MS = 3600 * 1000 };
 /* ---- Shorthands ------------------------------------------------------------------------------------------------------ */
 
 /* As by pawl_interrupt() in another process: nobody here is told. */
-static void demand_from_afar(struct hand *hand, const pawl_turn *turn, enum pw_demand demand)
+static void demand_from_afar(struct running *hand, const pawl_turn *turn, enum pw_demand demand)
 {
     struct pw_unit unit;
     pw_unit_init(&unit);
@@ -37,7 +36,7 @@ static pawl_status await(pawl_lane *lane, const char *name, const char *id, stru
 }
 
 /* The turn that is due; it must be of that instance. */
-static pawl_turn *poll_for(struct hand *hand, const char *id)
+static pawl_turn *poll_for(struct running *hand, const char *id)
 {
     struct pawl_turn_info info;
     pawl_turn *turn = hand_poll(hand);
@@ -58,7 +57,7 @@ static void make_child(pawl_lane *lane, const char *id)
     expect_done(lane, id, NULL);
 }
 
-static void fail_run(struct hand *hand, pawl_turn *turn, const char *name)
+static void fail_run(struct running *hand, pawl_turn *turn, const char *name)
 {
     pawl_turn_fail(turn, name, "");
     hand_done_with(hand, hand->runner, turn);
@@ -67,10 +66,9 @@ static void fail_run(struct hand *hand, pawl_turn *turn, const char *name)
 /* ---- Demands that a turn has not heard of ------------------------------------------------------------------------------- */
 
 /* The run was parked as paused past the demand, and every interrupt after that found that it was demanded already. */
-static void an_interrupt_that_comes_as_a_run_parks_for_repair_is_not_slept_over(void **state)
+TEST_BY_HAND(an_interrupt_that_comes_as_a_run_parks_for_repair_is_not_slept_over)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = poll_for(hand, "r");
     assert_int_equal(pawl_attempt_fail(expect_run(pawl_turn_lane(turn), "work"), "Broken", "", false), PAWL_OK);
     pawl_turn_await_repair(turn);
@@ -81,19 +79,18 @@ static void an_interrupt_that_comes_as_a_run_parks_for_repair_is_not_slept_over(
         turn = poll_for(hand, "r");
     assert_int_equal(wait_for(pawl_turn_lane(turn), "more"), PAWL_INTERRUPTED);
     fail_run(hand, turn, "INTERRUPTED");
-    assert_int_equal(hand_get(hand, "r").status, PAWL_TERMINATED);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_TERMINATED);
 }
 
 /* Nobody was told that it is due: it was to be paused when that was decided, and the store let it go on. */
-static void a_run_that_goes_on_instead_of_waiting_for_repair_is_told_as_due(void **state)
+TEST_BY_HAND(a_run_that_goes_on_instead_of_waiting_for_repair_is_told_as_due)
 {
-    struct hand *hand = *state;
     struct pawl_hook hook = PAWL_HOOK_INIT;
     struct pawl_delivery_page page;
     hook.name = "all";
     hook.events = PAWL_HOOK_ENQUEUED;
     assert_ok(pawl_hook_register(hand->engine, &hook, &hand->error), hand->error);
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = poll_for(hand, "r");
     assert_int_equal(pawl_attempt_fail(expect_run(pawl_turn_lane(turn), "work"), "Broken", "", false), PAWL_OK);
     pawl_turn_await_repair(turn);
@@ -107,13 +104,12 @@ static void a_run_that_goes_on_instead_of_waiting_for_repair_is_told_as_due(void
 }
 
 /* The turn read on to the newer event, and so past the number by which it would have known of the demand. */
-static void an_interrupt_before_an_event_that_a_turn_has_seen_is_not_slept_over(void **state)
+TEST_BY_HAND(an_interrupt_before_an_event_that_a_turn_has_seen_is_not_slept_over)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = poll_for(hand, "r");
     demand_from_afar(hand, turn, PW_DEMAND_INTERRUPT);
-    hand_send(hand, "r", "other", NULL);
+    running_send(hand, "polled", "r", "other", NULL);
     assert_int_equal(wait_for(pawl_turn_lane(turn), "go"), PAWL_SUSPENDED);
     pawl_turn_suspend(turn);
     bool again = true;
@@ -122,26 +118,25 @@ static void an_interrupt_before_an_event_that_a_turn_has_seen_is_not_slept_over(
         turn = poll_for(hand, "r");
     assert_int_equal(wait_for(pawl_turn_lane(turn), "go"), PAWL_INTERRUPTED);
     fail_run(hand, turn, "INTERRUPTED");
-    assert_int_equal(hand_get(hand, "r").status, PAWL_TERMINATED);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_TERMINATED);
 }
 
 /* The same with what is read when the run is taken up: later than it was claimed. */
-static void an_interrupt_before_an_event_that_was_loaded_is_not_slept_over(void **state)
+TEST_BY_HAND(an_interrupt_before_an_event_that_was_loaded_is_not_slept_over)
 {
-    struct hand *hand = *state;
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     pawl_runner *runner;
     struct pawl_answer answer;
     bool again = true;
     options.always_replay = true; /* each pass reads the run again */
     assert_ok(pawl_runner_open(hand->engine, &options, &runner, &hand->error), hand->error);
-    hand_create(hand, "r");
-    hand_send(hand, "r", "before", NULL);
+    running_create(hand, "polled", "r");
+    running_send(hand, "polled", "r", "before", NULL);
     pawl_turn *turn = hand_poll_with(hand, runner);
     assert_int_equal(pawl_attempt_complete(expect_run(pawl_turn_lane(turn), "one"), NULL, 0), PAWL_OK);
     assert_int_equal(recall(pawl_turn_lane(turn), "two", &answer), PAWL_SUSPENDED);
     demand_from_afar(hand, turn, PW_DEMAND_INTERRUPT);
-    hand_send(hand, "r", "other", NULL);
+    running_send(hand, "polled", "r", "other", NULL);
     pawl_turn_suspend(turn);
     assert_ok(pawl_turn_done(runner, turn, &again, &hand->error), hand->error);
     assert_true(again);
@@ -161,17 +156,16 @@ static void an_interrupt_before_an_event_that_was_loaded_is_not_slept_over(void 
 }
 
 /* The turn had read the event, so that its outcome held unless anything came behind it: but the interrupt came before. */
-static void a_wait_does_not_time_out_past_an_interrupt_before_an_event_that_was_read(void **state)
+TEST_BY_HAND(a_wait_does_not_time_out_past_an_interrupt_before_an_event_that_was_read)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = poll_for(hand, "r");
     assert_int_equal(wait_for(pawl_turn_lane(turn), "go"), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
-    hand_advance_ms(hand, 2 * HOUR_MS);
+    running_advance_ms(hand, 2 * HOUR_MS);
     turn = poll_for(hand, "r");
     demand_from_afar(hand, turn, PW_DEMAND_INTERRUPT);
-    hand_send(hand, "r", "other", NULL);
+    running_send(hand, "polled", "r", "other", NULL);
     pawl_status status = wait_for(pawl_turn_lane(turn), "go");
     for (int turns = 0; status == PAWL_SUSPENDED && turns < 3; turns++) {
         bool again = true;
@@ -182,16 +176,16 @@ static void a_wait_does_not_time_out_past_an_interrupt_before_an_event_that_was_
     }
     assert_int_equal(status, PAWL_INTERRUPTED);
     fail_run(hand, turn, "INTERRUPTED");
-    struct pawl_history history = hand_history(hand, "r");
+    struct pawl_history history = running_history(hand, "polled", "r", 0);
     assert_int_equal(history.step_count, 1);
     assert_int_equal(history.steps[0].status, PAWL_STEP_WAITING);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_TERMINATED);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_TERMINATED);
 }
 
 /* ---- A branch that is interrupted and loses ------------------------------------------------------------------------------ */
 
 struct story {
-    struct hand *hand;
+    struct running *hand;
     pawl_turn *turn;
 };
 
@@ -215,7 +209,7 @@ static pawl_status work_against_interrupted(pawl_lane *lane, size_t position, vo
 
 /* When the turn comes to its end, it goes again, because something was demanded that its pass did not know.  Then whoever asks is
  * told. */
-static void finish_interrupted(struct hand *hand, pawl_turn *turn)
+static void finish_interrupted(struct running *hand, pawl_turn *turn)
 {
     bool again = false;
     pawl_turn_finish(turn, "1", 1);
@@ -225,17 +219,16 @@ static void finish_interrupted(struct hand *hand, pawl_turn *turn)
     pawl_turn_unwind(turn);
     pawl_turn_fail(turn, pawl_status_name(PAWL_INTERRUPTED), "");
     hand_done_with(hand, hand->runner, turn);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_TERMINATED);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_TERMINATED);
 }
 
 /* A replay carries only the branch that won, so no call says there that the run is interrupted. */
-static void an_interruption_of_a_branch_that_loses_is_not_one_of_the_run(void **state)
+TEST_BY_HAND(an_interruption_of_a_branch_that_loses_is_not_one_of_the_run)
 {
-    struct hand *hand = *state;
     struct story story = { .hand = hand };
     pawl_status statuses[2];
     size_t winner = SIZE_MAX;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     story.turn = poll_for(hand, "r");
     assert_int_equal(pawl_lane_first(pawl_turn_lane(story.turn), "race", strlen("race"), 2, work_against_interrupted,
                                      &story, &winner, statuses),
@@ -269,14 +262,13 @@ static pawl_status lose_with_work_done(pawl_lane *lane, size_t position, void *u
 }
 
 /* Nobody came back to it: its step had completed, and was not undone. */
-static void a_loser_that_was_not_told_what_it_did_is_walked_before_anything_is_undone(void **state)
+TEST_BY_HAND(a_loser_that_was_not_told_what_it_did_is_walked_before_anything_is_undone)
 {
-    struct hand *hand = *state;
     struct story story = { .hand = hand };
     struct pawl_answer answer;
     pawl_status statuses[2];
     size_t winner = SIZE_MAX;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     story.turn = poll_for(hand, "r");
     pawl_lane *lane = pawl_turn_lane(story.turn);
     const struct pw_turn_host *own = story.turn->host;
@@ -322,28 +314,27 @@ static void never_carry(void *hand, const struct pw_claim *claim)
 
 /* It was handed to a local runner with the resume, and still counted as waiting for repair: once it was paused for any other
  * reason it said so, and the next resume put failed steps back. */
-static void a_run_that_was_resumed_and_handed_over_waits_for_repair_no_more(void **state)
+TEST_BY_HAND(a_run_that_was_resumed_and_handed_over_waits_for_repair_no_more)
 {
-    struct hand *hand = *state;
     const struct pw_local local = { .runner = hand, .reserve = reserve_always, .deliver = never_carry };
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = poll_for(hand, "r");
     assert_int_equal(pawl_attempt_fail(expect_run(pawl_turn_lane(turn), "work"), "Broken", "", false), PAWL_OK);
     pawl_turn_await_repair(turn);
     hand_done_with(hand, hand->runner, turn);
-    assert_int_equal(hand_get(hand, "r").phase, PAWL_PHASE_WAITING_FOR_REPAIR);
+    assert_int_equal(running_get(hand, "polled", "r").phase, PAWL_PHASE_WAITING_FOR_REPAIR);
 
     assert_true(pw_engine_set_local(hand->engine, &local));
     assert_ok(pawl_resume(hand->engine, "polled", "r", &hand->error), hand->error);
     assert_true(pw_engine_set_local(hand->engine, NULL));
-    hand_advance_ms(hand, 2 * LEASE_MS); /* its holder is dead */
+    running_advance_ms(hand, 2 * LEASE_MS); /* its holder is dead */
     assert_ok(pawl_pause(hand->engine, "polled", "r", &hand->error), hand->error);
-    assert_int_equal(hand_get(hand, "r").phase, PAWL_PHASE_PAUSED);
+    assert_int_equal(running_get(hand, "polled", "r").phase, PAWL_PHASE_PAUSED);
 }
 
 /* Somebody who interrupts the turn's run once, between a look at it and the commit that rests on the look. */
 static struct {
-    struct hand *hand;
+    struct running *hand;
     const pawl_turn *turn; /* NULL: it was */
     const struct pw_store_ops *ops;
 } meddler;
@@ -386,7 +377,7 @@ static pawl_status read_and_undo(struct pw_store *store, const struct pw_read *a
     return status;
 }
 
-static pawl_status restart_while(struct hand *hand, const pawl_turn *turn, bool is_undone)
+static pawl_status restart_while(struct running *hand, const pawl_turn *turn, bool is_undone)
 {
     struct pw_store *store = hand->engine->store;
     struct pw_store_ops ops = *store->ops;
@@ -402,24 +393,22 @@ static pawl_status restart_while(struct hand *hand, const pawl_turn *turn, bool 
 
 /* A demand does not move a run that is held.  So the restart went through, and could keep what the turn was about to undo;
  * and the interrupt, which had been acknowledged, was gone. */
-static void a_restart_from_a_step_keeps_nothing_of_a_run_that_is_interrupted_at_the_same_moment(void **state)
+TEST_BY_HAND(a_restart_from_a_step_keeps_nothing_of_a_run_that_is_interrupted_at_the_same_moment)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = poll_for(hand, "r");
     run_step(pawl_turn_lane(turn), "done", "1");
     pawl_attempt *attempt = expect_run(pawl_turn_lane(turn), "more");
     assert_int_equal(restart_while(hand, turn, false), PAWL_NOT_REPAIRABLE);
     assert_int_equal(pawl_attempt_complete(attempt, NULL, 0), PAWL_OK);
     finish_interrupted(hand, turn);
-    assert_int_equal(hand_get(hand, "r").run_number, 1);
+    assert_int_equal(running_get(hand, "polled", "r").run_number, 1);
 }
 
 /* Nor does the row that tells of the first compensation: what it undoes was kept. */
-static void a_restart_from_a_step_keeps_nothing_of_a_run_that_begins_to_undo_at_the_same_moment(void **state)
+TEST_BY_HAND(a_restart_from_a_step_keeps_nothing_of_a_run_that_begins_to_undo_at_the_same_moment)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = poll_for(hand, "r");
     run_step(pawl_turn_lane(turn), "done", "1");
     assert_int_equal(pawl_attempt_fail(expect_run(pawl_turn_lane(turn), "more"), "Broken", "", false), PAWL_OK);
@@ -427,18 +416,17 @@ static void a_restart_from_a_step_keeps_nothing_of_a_run_that_begins_to_undo_at_
     assert_int_equal(pawl_attempt_complete(undoing, NULL, 0), PAWL_OK);
     pawl_turn_fail(turn, "Refused", "");
     hand_done_with(hand, hand->runner, turn);
-    assert_int_equal(hand_get(hand, "r").run_number, 1);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_ERRORED);
+    assert_int_equal(running_get(hand, "polled", "r").run_number, 1);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_ERRORED);
 }
 
 /* ---- Children that end more than once -------------------------------------------------------------------------------------- */
 
 /* The second answer had the id of the first, and was dropped: the parent slept for a year. */
-static void a_child_that_ends_again_tells_its_parent_again(void **state)
+TEST_BY_HAND(a_child_that_ends_again_tells_its_parent_again)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
-    hand_create(hand, "parent");
+    running_create(hand, "polled", "parent");
     pawl_turn *turn = poll_for(hand, "parent");
     make_child(pawl_turn_lane(turn), "child");
     assert_int_equal(await(pawl_turn_lane(turn), "once", "child", &answer), PAWL_SUSPENDED);
@@ -463,11 +451,10 @@ static void a_child_that_ends_again_tells_its_parent_again(void **state)
 }
 
 /* The code waits for another child than the row says, and an event came just then: the look at the child was left out. */
-static void a_wait_for_another_child_looks_at_it_although_an_event_came(void **state)
+TEST_BY_HAND(a_wait_for_another_child_looks_at_it_although_an_event_came)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
-    hand_create(hand, "parent");
+    running_create(hand, "polled", "parent");
     pawl_turn *turn = poll_for(hand, "parent");
     make_child(pawl_turn_lane(turn), "one");
     assert_int_equal(await(pawl_turn_lane(turn), "first", "one", &answer), PAWL_SUSPENDED);
@@ -481,12 +468,12 @@ static void a_wait_for_another_child_looks_at_it_although_an_event_came(void **s
     assert_int_equal(await(pawl_turn_lane(turn), "second", "two", &answer), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
     hand_suspend(hand, poll_for(hand, "two"));
-    hand_send(hand, "parent", "other", NULL);
+    running_send(hand, "polled", "parent", "other", NULL);
     assert_ok(pawl_pause(hand->engine, "polled", "parent", &hand->error), hand->error);
     assert_ok(pawl_resume(hand->engine, "polled", "parent", &hand->error), hand->error);
 
     turn = poll_for(hand, "parent");
-    hand_send(hand, "parent", "another", NULL);
+    running_send(hand, "polled", "parent", "another", NULL);
     assert_int_equal(await(pawl_turn_lane(turn), "second", "one", &answer), PAWL_OK);
     assert_string_equal(answer.result_json, "1");
     hand_finish(hand, turn, NULL);
@@ -495,14 +482,13 @@ static void a_wait_for_another_child_looks_at_it_although_an_event_came(void **s
 /* ---- What finished last ------------------------------------------------------------------------------------------------------ */
 
 /* Compensations run in the reverse order of completion, and the clock had been set back between the two. */
-static void a_step_that_finishes_later_says_so_although_the_clock_was_set_back(void **state)
+TEST_BY_HAND(a_step_that_finishes_later_says_so_although_the_clock_was_set_back)
 {
-    struct hand *hand = *state;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = poll_for(hand, "r");
     pawl_lane *lane = pawl_turn_lane(turn);
     run_step(lane, "one", "1");
-    hand_advance_ms(hand, -HOUR_MS);
+    running_advance_ms(hand, -HOUR_MS);
     run_step(lane, "two", "2");
     int64_t one_at_ms = expect_done(lane, "one", "1").finished_at_ms;
     assert_true(expect_done(lane, "two", "2").finished_at_ms >= one_at_ms);
@@ -511,32 +497,8 @@ static void a_step_that_finishes_later_says_so_although_the_clock_was_set_back(v
 
 /* ---- Misuse -------------------------------------------------------------------------------------------------------------------- */
 
-static void an_execution_without_an_engine_is_refused(void **state)
+TEST_BY_HAND(an_execution_without_an_engine_is_refused)
 {
-    struct hand *hand = *state;
     struct pawl_instance instance;
     assert_int_equal(pawl_execute(NULL, hand->scope, "polled", NULL, &instance, &hand->error), PAWL_INVALID);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, hand_set_up, hand_tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(an_interrupt_that_comes_as_a_run_parks_for_repair_is_not_slept_over),
-        TEST(a_run_that_goes_on_instead_of_waiting_for_repair_is_told_as_due),
-        TEST(an_interrupt_before_an_event_that_a_turn_has_seen_is_not_slept_over),
-        TEST(an_interrupt_before_an_event_that_was_loaded_is_not_slept_over),
-        TEST(a_wait_does_not_time_out_past_an_interrupt_before_an_event_that_was_read),
-        TEST(an_interruption_of_a_branch_that_loses_is_not_one_of_the_run),
-        TEST(a_loser_that_was_not_told_what_it_did_is_walked_before_anything_is_undone),
-        TEST(a_run_that_was_resumed_and_handed_over_waits_for_repair_no_more),
-        TEST(a_restart_from_a_step_keeps_nothing_of_a_run_that_is_interrupted_at_the_same_moment),
-        TEST(a_restart_from_a_step_keeps_nothing_of_a_run_that_begins_to_undo_at_the_same_moment),
-        TEST(a_child_that_ends_again_tells_its_parent_again),
-        TEST(a_wait_for_another_child_looks_at_it_although_an_event_came),
-        TEST(a_step_that_finishes_later_says_so_although_the_clock_was_set_back),
-        TEST(an_execution_without_an_engine_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

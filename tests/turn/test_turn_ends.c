@@ -1,5 +1,4 @@
-/* test_regressions_turns.c - what a review once found wrong with how turns end and go on, each kept right by the smallest story
- * that showed it.
+/* test_turn_ends.c - how turns end and go on: late bodies, refused changes, retries, interrupts and completions.
  *
  * Turns are driven by hand (hand.h), so that what takes several threads or processes elsewhere happens here in one, in a fixed
  * order. */
@@ -34,32 +33,31 @@ static void fail_for_good(pawl_lane *lane, const char *name)
     assert_int_equal(pawl_attempt_fail(expect_run(lane, name), "Broken", "", false), PAWL_OK);
 }
 
-static void fail_run(struct hand *hand, pawl_turn *turn)
+static void fail_run(struct running *hand, pawl_turn *turn)
 {
     pawl_turn_fail(turn, "Broken", "");
     hand_done_with(hand, hand->runner, turn);
 }
 
 /* The watchdog comes by when the attempt is late. */
-static enum pw_given_up expire(struct hand *hand, pawl_attempt *late)
+static enum pw_given_up expire(struct running *hand, pawl_attempt *late)
 {
     int64_t now_ms = pawl_attempt_deadline_ms(late) + 1;
-    hand_advance_ms(hand, now_ms - pawl_now_ms(hand->engine));
+    running_advance_ms(hand, now_ms - pawl_now_ms(hand->engine));
     return pw_turn_watch_bodies(late->turn, now_ms).given_up;
 }
 
 /* ---- How far a turn goes ----------------------------------------------------------------------------------------------- */
 
 /* What a replay logs again used up all that a turn may keep, so that every turn ended where it had begun, for ever. */
-static void a_turn_comes_to_its_first_body_however_much_was_logged_before_it(void **state)
+TEST_BY_HAND(a_turn_comes_to_its_first_body_however_much_was_logged_before_it)
 {
     enum { LINE_SIZE = 1000 * 1000, LINES = 5 };
-    struct hand *hand = *state;
     char *data = malloc(LINE_SIZE);
     assert_non_null(data);
     memset(data, 'x', LINE_SIZE);
     data[0] = data[LINE_SIZE - 1] = '"';
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     for (int i = 0; i < LINES; i++)
         assert_int_equal(pawl_lane_log(pawl_turn_lane(turn), NULL, PAWL_LOG_INFO, NULL, "much to say", data, LINE_SIZE),
@@ -67,7 +65,7 @@ static void a_turn_comes_to_its_first_body_however_much_was_logged_before_it(voi
     free(data);
     run_step(pawl_turn_lane(turn), "work", "1");
     hand_finish(hand, turn, NULL);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_COMPLETE);
 }
 
 static pawl_status fail_or_work(pawl_lane *lane, size_t position, void *user)
@@ -103,11 +101,10 @@ static pawl_status race_on(pawl_turn *turn, pawl_lane_fn *branch, void *user, si
 }
 
 /* A runner that stopped, or a tick's budget, let it wait for a repair that it did not need. */
-static void a_run_whose_other_branch_could_not_begin_does_not_wait_for_repair(void **state)
+TEST_BY_HAND(a_run_whose_other_branch_could_not_begin_does_not_wait_for_repair)
 {
-    struct hand *hand = *state;
     size_t winner = SIZE_MAX;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     fail_for_good(pawl_turn_lane(turn), "bad");
     const struct pw_turn_host *own = turn->host;
@@ -127,12 +124,11 @@ static void a_run_whose_other_branch_could_not_begin_does_not_wait_for_repair(vo
 /* ---- The watchdog ---------------------------------------------------------------------------------------------------------- */
 
 /* The closing went through before the store had refused the failure, which was lost: the body ran again and again. */
-static void a_timeout_whose_change_is_refused_is_recorded_all_the_same(void **state)
+TEST_BY_HAND(a_timeout_whose_change_is_refused_is_recorded_all_the_same)
 {
     static const char change[] = "INSERT INTO nowhere VALUES (1)";
-    struct hand *hand = *state;
     struct pawl_answer answer;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(recall_once(pawl_turn_lane(turn), "work", &answer), PAWL_OK);
     assert_int_equal(pawl_attempt_sql(answer.attempt, PAWL_WITH_FAILURE, change, NULL, 0), PAWL_OK);
@@ -141,7 +137,7 @@ static void a_timeout_whose_change_is_refused_is_recorded_all_the_same(void **st
     assert_int_equal(pawl_attempt_complete(answer.attempt, NULL, 0), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
 
-    assert_int_equal(hand_step(hand, "work")->status, PAWL_STEP_ERRORED);
+    assert_int_equal(running_step(hand, "polled", "r", "work")->status, PAWL_STEP_ERRORED);
     turn = hand_poll(hand);
     assert_int_equal(recall_once(pawl_turn_lane(turn), "work", &answer), PAWL_OK);
     assert_int_equal(answer.kind, PAWL_ANSWER_FAILED);
@@ -151,12 +147,11 @@ static void a_timeout_whose_change_is_refused_is_recorded_all_the_same(void **st
 
 /* The same when the refusal had come before the watchdog did: that of a change beside the late body, which nobody had asked for
  * since. */
-static void what_was_refused_before_the_watchdog_came_is_recorded_too(void **state)
+TEST_BY_HAND(what_was_refused_before_the_watchdog_came_is_recorded_too)
 {
     static const char change[] = "INSERT INTO nowhere VALUES (1)";
-    struct hand *hand = *state;
     struct pawl_answer changing, late;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(recall_once(pawl_turn_lane(turn), "change", &changing), PAWL_OK);
     assert_int_equal(recall_once(pawl_turn_lane(turn), "late", &late), PAWL_OK);
@@ -169,8 +164,8 @@ static void what_was_refused_before_the_watchdog_came_is_recorded_too(void **sta
     assert_int_equal(pawl_attempt_complete(late.attempt, NULL, 0), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
 
-    assert_string_equal(hand_step(hand, "change")->error_name, "STEP_MUTATION_FAILED");
-    assert_string_equal(hand_step(hand, "late")->error_name, "STEP_TIMEOUT");
+    assert_string_equal(running_step(hand, "polled", "r", "change")->error_name, "STEP_MUTATION_FAILED");
+    assert_string_equal(running_step(hand, "polled", "r", "late")->error_name, "STEP_TIMEOUT");
     fail_run(hand, hand_poll(hand));
 }
 
@@ -187,13 +182,12 @@ static pawl_status wait_or_be_late(pawl_lane *lane, size_t position, void *user)
 
 /* The late body came back before the turn was closed, which then waited for what its lanes knew of: not for the next attempt at
  * what had been refused. */
-static void what_was_refused_is_tried_again_in_time_although_the_late_body_came_back(void **state)
+TEST_BY_HAND(what_was_refused_is_tried_again_in_time_although_the_late_body_came_back)
 {
     const struct pawl_policy policy = { .retries_max = 1, .delay_ms = 1, .timeout_ms = HOUR_MS };
-    struct hand *hand = *state;
     struct pawl_answer changing;
     pawl_status statuses[2];
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(pawl_recall_step(pawl_turn_lane(turn), "change", strlen("change"), &policy, &changing), PAWL_OK);
     assert_int_equal(pawl_attempt_sql(changing.attempt, PAWL_WITH_SUCCESS, "INSERT INTO nowhere VALUES (1)", NULL, 0),
@@ -205,12 +199,12 @@ static void what_was_refused_is_tried_again_in_time_although_the_late_body_came_
     hand_suspend(hand, turn);
     hand_commit(hand);
 
-    hand_advance_ms(hand, 1);
+    running_advance_ms(hand, 1);
     fail_run(hand, hand_poll(hand));
 }
 
 struct together {
-    struct hand *hand;
+    struct running *hand;
     pawl_attempt *live;
 };
 
@@ -228,13 +222,12 @@ static pawl_status be_late_or_wait(pawl_lane *lane, size_t position, void *user)
 }
 
 /* It slept until the other branch's wait was over, in an hour. */
-static void a_branch_whose_step_timed_out_for_good_beside_a_body_goes_on_at_once(void **state)
+TEST_BY_HAND(a_branch_whose_step_timed_out_for_good_beside_a_body_goes_on_at_once)
 {
-    struct hand *hand = *state;
     struct together together = { .hand = hand };
     pawl_status statuses[2];
     bool again = false;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     together.live = expect_run(pawl_turn_lane(turn), "live");
     assert_int_equal(pawl_lane_all(pawl_turn_lane(turn), "all", 3, 2, 0, be_late_or_wait, &together, statuses),
@@ -271,16 +264,15 @@ static pawl_status be_cancelled_or_fail(pawl_lane *lane, size_t position, void *
 }
 
 /* A retry kept the failure that the run had failed with, and tried what had lost against it. */
-static void a_loser_that_was_cancelled_has_not_failed_last(void **state)
+TEST_BY_HAND(a_loser_that_was_cancelled_has_not_failed_last)
 {
-    struct hand *hand = *state;
     size_t winner = SIZE_MAX;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     (void)race_on(turn, be_cancelled_or_fail, NULL, &winner);
     assert_int_equal(winner, 1);
     fail_run(hand, turn);
-    assert_string_equal(hand_step(hand, "slow")->error_name, "STEP_ABANDONED");
+    assert_string_equal(running_step(hand, "polled", "r", "slow")->error_name, "STEP_ABANDONED");
     assert_ok(pawl_retry(hand->engine, "polled", "r", &hand->error), hand->error);
     turn = hand_poll(hand);
     run_step(pawl_turn_lane(turn), "quick", "1");
@@ -288,14 +280,13 @@ static void a_loser_that_was_cancelled_has_not_failed_last(void **state)
 }
 
 /* The failure that had been handled was tried again, and the one that the run had failed with was kept. */
-static void a_retry_tries_what_failed_last_although_the_clock_was_set_back(void **state)
+TEST_BY_HAND(a_retry_tries_what_failed_last_although_the_clock_was_set_back)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     fail_for_good(pawl_turn_lane(turn), "optional");
-    hand_advance_ms(hand, -HOUR_MS);
+    running_advance_ms(hand, -HOUR_MS);
     fail_for_good(pawl_turn_lane(turn), "charge");
     fail_run(hand, turn);
     assert_ok(pawl_retry(hand->engine, "polled", "r", &hand->error), hand->error);
@@ -319,11 +310,10 @@ static pawl_status tell_nobody_or_fail(pawl_lane *lane, size_t position, void *u
     return pawl_attempt_complete(answer.attempt, NULL, 0);
 }
 
-static void a_loser_whose_change_cannot_be_made_has_not_failed_last(void **state)
+TEST_BY_HAND(a_loser_whose_change_cannot_be_made_has_not_failed_last)
 {
-    struct hand *hand = *state;
     size_t winner = SIZE_MAX;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     (void)race_on(turn, tell_nobody_or_fail, NULL, &winner);
     assert_int_equal(winner, 1);
@@ -335,19 +325,18 @@ static void a_loser_whose_change_cannot_be_made_has_not_failed_last(void **state
 }
 
 /* Its row is older than the other's, because it had failed before. */
-static void nor_does_a_retry_mistake_a_step_that_was_retried_before_the_clock_was_set_back(void **state)
+TEST_BY_HAND(nor_does_a_retry_mistake_a_step_that_was_retried_before_the_clock_was_set_back)
 {
     const struct pawl_policy once_more = { .retries_max = 1, .delay_ms = 1000, .timeout_ms = HOUR_MS };
-    struct hand *hand = *state;
     struct pawl_answer answer;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     pawl_lane *lane = pawl_turn_lane(turn);
     assert_int_equal(pawl_recall_step(lane, "charge", strlen("charge"), &once_more, &answer), PAWL_OK);
     assert_int_equal(pawl_attempt_fail(answer.attempt, "Broken", "", true), PAWL_OK);
-    hand_advance_ms(hand, HOUR_MS);
+    running_advance_ms(hand, HOUR_MS);
     fail_for_good(lane, "optional");
-    hand_advance_ms(hand, -HOUR_MS / 2);
+    running_advance_ms(hand, -HOUR_MS / 2);
     assert_int_equal(pawl_recall_step(lane, "charge", strlen("charge"), &once_more, &answer), PAWL_OK);
     assert_int_equal(pawl_attempt_fail(answer.attempt, "Broken", "", true), PAWL_OK);
     fail_run(hand, turn);
@@ -361,13 +350,13 @@ static void nor_does_a_retry_mistake_a_step_that_was_retried_before_the_clock_wa
 
 /* Somebody who restarts the run between the commit of an interrupt and the telling of it. */
 static struct {
-    struct hand *hand;
+    struct running *hand;
     pawl_turn *second;
 } restarter;
 
 static void restart_first(void *runner, const struct pw_word *word)
 {
-    struct hand *hand = restarter.hand;
+    struct running *hand = restarter.hand;
     (void)runner;
     if (word->kind != PW_WORD_DEMAND)
         return;
@@ -377,13 +366,12 @@ static void restart_first(void *runner, const struct pw_word *word)
 }
 
 /* All turns of the instance were told, and the new run unwound although nothing was demanded of it. */
-static void an_interrupt_is_told_to_the_run_that_was_interrupted_and_no_other(void **state)
+TEST_BY_HAND(an_interrupt_is_told_to_the_run_that_was_interrupted_and_no_other)
 {
-    struct hand *hand = *state;
     struct pw_peer peer = { .hear = restart_first };
     bool again = true;
     restarter.hand = hand;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *first = hand_poll(hand);
     pw_engine_join(hand->engine, &peer); /* told before the runners are */
     assert_ok(pawl_interrupt(hand->engine, "polled", "r", &hand->error), hand->error);
@@ -395,16 +383,15 @@ static void an_interrupt_is_told_to_the_run_that_was_interrupted_and_no_other(vo
         pawl_turn_suspend(first);
         assert_ok(pawl_turn_done(hand->runner, first, &again, &hand->error), hand->error);
     }
-    assert_int_equal(hand_get(hand, "r").run_number, 2);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_COMPLETE);
+    assert_int_equal(running_get(hand, "polled", "r").run_number, 2);
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_COMPLETE);
 }
 
 /* A plain termination runs no code of the workflow, and so undoes nothing: a turn taken by hand could. */
-static void a_child_taken_by_hand_that_is_terminated_with_its_parent_gets_nothing_done(void **state)
+TEST_BY_HAND(a_child_taken_by_hand_that_is_terminated_with_its_parent_gets_nothing_done)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
-    hand_create(hand, "parent");
+    running_create(hand, "polled", "parent");
     pawl_turn *turn = hand_poll(hand);
     pawl_attempt *attempt = expect_run(pawl_turn_lane(turn), "make");
     assert_int_equal(pawl_attempt_create_child(attempt, "polled", "r", true, NULL, 0, NULL), PAWL_OK);
@@ -423,8 +410,8 @@ static void a_child_taken_by_hand_that_is_terminated_with_its_parent_gets_nothin
     pawl_turn_unwind(turn);
     assert_int_equal(recall(pawl_turn_lane(turn), "compensate: charge", &answer), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
-    assert_int_equal(hand_get(hand, "r").status, PAWL_TERMINATED);
-    assert_null(hand_step(hand, "compensate: charge"));
+    assert_int_equal(running_get(hand, "polled", "r").status, PAWL_TERMINATED);
+    assert_null(running_step(hand, "polled", "r", "compensate: charge"));
 }
 
 /* ---- Deferreds ------------------------------------------------------------------------------------------------------------------- */
@@ -457,19 +444,18 @@ static pawl_status read_and_time_out(struct pw_store *store, const struct pw_rea
 }
 
 /* It was acknowledged, and the run went on with the timeout. */
-static void a_completion_that_a_timeout_came_before_is_refused_again_and_again(void **state)
+TEST_BY_HAND(a_completion_that_a_timeout_came_before_is_refused_again_and_again)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
     const char *token;
     char kept[256];
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(pawl_recall_token(pawl_turn_lane(turn), "approval", strlen("approval"), &token), PAWL_OK);
     snprintf(kept, sizeof kept, "%s", token);
     assert_int_equal(await_deferred(turn, &answer), PAWL_SUSPENDED);
     hand_suspend(hand, turn);
-    hand_advance_ms(hand, TIMEOUT_MS);
+    running_advance_ms(hand, TIMEOUT_MS);
     turn = hand_poll(hand);
 
     struct pw_store *store = hand->engine->store;
@@ -487,12 +473,11 @@ static void a_completion_that_a_timeout_came_before_is_refused_again_and_again(v
 }
 
 /* A turn under way is no reason to refuse one that came in time. */
-static void a_completion_beside_a_turn_is_acknowledged_and_taken(void **state)
+TEST_BY_HAND(a_completion_beside_a_turn_is_acknowledged_and_taken)
 {
-    struct hand *hand = *state;
     struct pawl_answer answer;
     const char *token;
-    hand_create(hand, "r");
+    running_create(hand, "polled", "r");
     pawl_turn *turn = hand_poll(hand);
     assert_int_equal(pawl_recall_token(pawl_turn_lane(turn), "approval", strlen("approval"), &token), PAWL_OK);
     hand_commit(hand);
@@ -502,27 +487,4 @@ static void a_completion_beside_a_turn_is_acknowledged_and_taken(void **state)
     assert_ok(pawl_deferred_fail(hand->engine, token, "Refused", "", &hand->error), hand->error);
     assert_int_equal(pawl_deferred_succeed(hand->engine, token, "1", &hand->error), PAWL_DEFERRED_COMPLETED);
     hand_finish(hand, turn, NULL);
-}
-
-#define TEST(function) cmocka_unit_test_setup_teardown(function, hand_set_up, hand_tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(a_turn_comes_to_its_first_body_however_much_was_logged_before_it),
-        TEST(a_run_whose_other_branch_could_not_begin_does_not_wait_for_repair),
-        TEST(a_timeout_whose_change_is_refused_is_recorded_all_the_same),
-        TEST(what_was_refused_before_the_watchdog_came_is_recorded_too),
-        TEST(what_was_refused_is_tried_again_in_time_although_the_late_body_came_back),
-        TEST(a_branch_whose_step_timed_out_for_good_beside_a_body_goes_on_at_once),
-        TEST(a_loser_that_was_cancelled_has_not_failed_last),
-        TEST(a_loser_whose_change_cannot_be_made_has_not_failed_last),
-        TEST(a_retry_tries_what_failed_last_although_the_clock_was_set_back),
-        TEST(nor_does_a_retry_mistake_a_step_that_was_retried_before_the_clock_was_set_back),
-        TEST(an_interrupt_is_told_to_the_run_that_was_interrupted_and_no_other),
-        TEST(a_child_taken_by_hand_that_is_terminated_with_its_parent_gets_nothing_done),
-        TEST(a_completion_that_a_timeout_came_before_is_refused_again_and_again),
-        TEST(a_completion_beside_a_turn_is_acknowledged_and_taken),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
