@@ -144,6 +144,7 @@ TEST_IN(on_databases, fixture, runs_of_earlier_versions_that_were_replaced_have_
         fixture_apply_all(fixture);
         assert_int_equal(read_runs(fixture, &runs), 1);
         assert_int_equal(runs[0].run, 2);
+        assert_int_equal(runs[0].outcome, PW_OUTCOME_COMPLETE);
         assert_text(runs[0].output, "42");
         assert_int_equal(runs[0].started_at_ms, 7);
         assert_int_equal(runs[0].completed_at_ms, 9);
