@@ -7,15 +7,13 @@
 
 enum { LEASE_MS = 60000 };
 
-static void hear(struct world *world, struct hearing *hearing)
+/* The delivery of a creation is claimed for the hook "all". */
+static void claim(struct world *world, struct hearing *hearing, struct pw_errand *errand)
 {
     *hearing = (struct hearing){ .answer = PAWL_FAILED, .user = world };
     struct pawl_hook hook = hooking_hook("all", hearing);
     assert_int_equal(pawl_hook_register(world->engine, &hook, &world->error), PAWL_OK);
-}
-
-static void claim(struct world *world, struct pw_errand *errand)
-{
+    world_create(world, "a");
     *errand = (struct pw_errand){ .hook = NULL };
     assert_int_equal(pw_errand_exchange(world->engine, errand, 1, &world->error), PAWL_OK);
     assert_non_null(errand->hook);
@@ -34,71 +32,50 @@ static int64_t tick(struct world *world)
     return delivered;
 }
 
-TEST_OF(world, C7_a_hook_is_called_while_a_third_of_the_lease_is_left)
+/* Some time after the claim, by the clock that does not jump and by one that does, the hook is to be called. */
+static void call_after(struct world *world, int64_t ms, int64_t jumped_ms, bool is_called)
 {
     struct hearing hearing;
     struct pw_errand errand;
-    hear(world, &hearing);
-    world_create(world, "a");
-    claim(world, &errand);
-    world->now_ms += LEASE_MS - LEASE_MS / 3;
+    claim(world, &hearing, &errand);
+    world->now_ms += ms;
+    world->jumped_ms += jumped_ms;
     pw_errand_call(world->engine, &errand);
-    assert_int_equal(hearing.calls, 1);
+    assert_int_equal(hearing.calls, is_called ? 1 : 0);
     settle(world, &errand);
-    assert_string_equal(hooking_recorded(world->engine, NULL), "");
+    if (is_called) {
+        assert_string_equal(hooking_recorded(world->engine, NULL), "");
+        return;
+    }
+    assert_int_equal(tick(world), 1);
+    assert_int_equal(hearing.attempt, 1); /* the one that was not made does not count */
+}
+
+TEST_OF(world, C7_a_hook_is_called_while_a_third_of_the_lease_is_left)
+{
+    call_after(world, LEASE_MS - LEASE_MS / 3, 0, true);
 }
 
 TEST_OF(world, C7_a_hook_is_not_called_when_its_lease_may_be_over)
 {
-    struct hearing hearing;
-    struct pw_errand errand;
-    hear(world, &hearing);
-    world_create(world, "a");
-    claim(world, &errand);
-    world->now_ms += LEASE_MS - LEASE_MS / 3 + 1;
-    pw_errand_call(world->engine, &errand);
-    assert_int_equal(hearing.calls, 0);
-    settle(world, &errand);
-    assert_int_equal(tick(world), 1);
-    assert_int_equal(hearing.attempt, 1); /* the one that was not made does not count */
+    call_after(world, LEASE_MS - LEASE_MS / 3 + 1, 0, false);
 }
 
 TEST_OF(world, C7_a_hook_is_called_while_its_lease_has_not_ended_by_wall_time)
 {
-    struct hearing hearing;
-    struct pw_errand errand;
-    hear(world, &hearing);
-    world_create(world, "a");
-    claim(world, &errand);
-    world->jumped_ms += LEASE_MS - 1;
-    pw_errand_call(world->engine, &errand);
-    assert_int_equal(hearing.calls, 1);
-    settle(world, &errand);
-    assert_string_equal(hooking_recorded(world->engine, NULL), "");
+    call_after(world, 0, LEASE_MS - 1, true);
 }
 
 TEST_OF(world, C7_a_hook_is_not_called_when_wall_time_jumped_past_its_lease)
 {
-    struct hearing hearing;
-    struct pw_errand errand;
-    hear(world, &hearing);
-    world_create(world, "a");
-    claim(world, &errand);
-    world->jumped_ms += LEASE_MS;
-    pw_errand_call(world->engine, &errand);
-    assert_int_equal(hearing.calls, 0);
-    settle(world, &errand);
-    assert_int_equal(tick(world), 1);
-    assert_int_equal(hearing.attempt, 1); /* the one that was not made does not count */
+    call_after(world, 0, LEASE_MS, false);
 }
 
 TEST_OF(world, C7_a_delivery_that_another_took_when_wall_time_jumped_is_told_once)
 {
     struct hearing hearing;
     struct pw_errand errand;
-    hear(world, &hearing);
-    world_create(world, "a");
-    claim(world, &errand);
+    claim(world, &hearing, &errand);
     world->jumped_ms += LEASE_MS;
     assert_int_equal(tick(world), 1);
     pw_errand_call(world->engine, &errand);
@@ -112,9 +89,7 @@ TEST_OF(world, C7_a_delivery_that_another_took_before_wall_time_was_set_back_is_
 {
     struct hearing hearing;
     struct pw_errand errand;
-    hear(world, &hearing);
-    world_create(world, "a");
-    claim(world, &errand);
+    claim(world, &hearing, &errand);
     world->jumped_ms += LEASE_MS;
     hearing.failures = 1;
     assert_int_equal(tick(world), 0);
