@@ -236,7 +236,7 @@ static pawl_status read_ended_step(struct look *look, int64_t seq)
 static pawl_status read_changed_steps(struct look *look)
 {
     const struct place *place = &look->place;
-    const struct pw_run_query run = { .instance = look->instance, .run = place->run };
+    const struct pw_history_query all = { .instance = look->instance, .run = place->run, .max = SIZE_MAX };
     struct pw_step_row *waiting = NULL;
     size_t count = 0, at = 0, bytes = 0;
     pawl_status status = PAWL_OK;
@@ -244,7 +244,7 @@ static pawl_status read_changed_steps(struct look *look)
     if (look->changed == NULL)
         return PAWL_NOMEM;
     if (place->open_count > 0)
-        status = pw_read_waiting_steps(look->store, &look->arena, &run, &waiting, &count, look->error);
+        status = pw_read_waiting_steps(look->store, &look->arena, &all, &waiting, &count, look->error);
     for (size_t i = 0; status == PAWL_OK && i < place->open_count && bytes < LOOK_BYTES_MAX; i++) {
         const struct open_step *open = &place->open[i];
         size_t known = look->changed_count;

@@ -30,7 +30,8 @@ struct pw_store;
     X(LOGS, read_logs)                       /* history: logs */                                                       \
     X(EVENT, read_event)                     /* run, with id: events, none or one */                                   \
     X(NEW_EVENTS, read_new_events)           /* run, with after_seq: events */                                         \
-    X(WAITING_STEPS, read_waiting_steps)     /* run: steps, those that wait, in order */                               \
+    X(WAITING_STEPS, read_waiting_steps)     /* history: steps, those that wait */                                     \
+    X(WAITING_COUNT, count_waiting_steps)    /* run: total */                                                          \
     X(RUN, read_run)                         /* run, with with_events: run; see reads_runs in store.h */               \
     X(NEXT_DUE, next_due)                    /* due: at_ms */                                                          \
     X(NEXT_HOOK, next_hook)                  /* names: at_ms */                                                        \
@@ -212,6 +213,7 @@ struct pw_found {
         struct pw_runner_row *runners;
         struct pw_run_rows run;
         int64_t at_ms; /* when the next row is due or its lease ends; INT64_MAX: never */
+        int64_t total; /* of the steps that wait */
         struct pw_task_counts tasks;
         struct pw_status_counts statuses;
         struct pw_part part;
@@ -238,7 +240,7 @@ void pw_list_by_status(struct pw_instance_query *query, enum pawl_instance_statu
     X(pw_list_instances, LIST, struct pw_instance_query, list, struct pw_instance, instances)                          \
     X(pw_read_earlier_runs, EARLIER_RUNS, struct pw_history_query, history, struct pw_earlier_run, earlier_runs)       \
     X(pw_read_steps, STEPS, struct pw_history_query, history, struct pw_step_row, steps)                               \
-    X(pw_read_waiting_steps, WAITING_STEPS, struct pw_run_query, run, struct pw_step_row, steps)                       \
+    X(pw_read_waiting_steps, WAITING_STEPS, struct pw_history_query, history, struct pw_step_row, steps)               \
     X(pw_read_events, EVENTS, struct pw_history_query, history, struct pw_event_row, events)                           \
     X(pw_read_logs, LOGS, struct pw_history_query, history, struct pw_log_row, logs)                                   \
     X(pw_list_hooks, HOOKS, struct pw_hook_query, hooks, struct pw_hook_row, hooks)

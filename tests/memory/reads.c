@@ -272,8 +272,19 @@ pawl_status memory_read_steps(const struct memory_reading *reading)
 
 pawl_status memory_read_waiting_steps(const struct memory_reading *reading)
 {
-    const struct pw_history_query query = all_of_run(&reading->asked->run);
-    return read_rows(reading, &query, KIND(steps, struct pw_step_row, memory_copy_step, pw_step_bytes, waits));
+    return read_rows(reading, &reading->asked->history,
+                     KIND(steps, struct pw_step_row, memory_copy_step, pw_step_bytes, waits));
+}
+
+pawl_status memory_count_waiting_steps(const struct memory_reading *reading)
+{
+    const struct pw_run_query *run = &reading->asked->run;
+    const struct memory_history *history = memory_history_of(reading->store, run->instance, run->run);
+    const struct pw_step_row *steps = history->steps.rows;
+    reading->found->total = 0;
+    for (size_t i = 0; i < history->steps.count; i++)
+        reading->found->total += steps[i].status == PAWL_STEP_WAITING;
+    return PAWL_OK;
 }
 
 pawl_status memory_read_events(const struct memory_reading *reading)

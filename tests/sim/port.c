@@ -221,6 +221,7 @@ static int times_as_often(enum pw_read_kind kind)
     case PW_READ_LOGS:
     case PW_READ_EVENT:
     case PW_READ_WAITING_STEPS:
+    case PW_READ_WAITING_COUNT:
     case PW_READ_NEXT_HOOK:
     case PW_READ_RUNNERS:
         return 1;

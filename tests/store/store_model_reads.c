@@ -170,10 +170,10 @@ static void read_new_events(struct model *model, const struct pw_read *asked, st
 static void read_waiting_steps(struct model *model, const struct pw_read *asked, struct pw_arena *arena,
                                struct pw_found *out_found)
 {
-    const struct pw_run_query *query = &asked->run;
+    const struct pw_history_query *query = &asked->history;
     COPY_ROWS(const struct model_step *kept, step, struct pw_step_row,
               kept->instance == query->instance && kept->run == query->run && kept->row.status == PAWL_STEP_WAITING,
-              kept->row, false, SIZE_MAX);
+              kept->row, query->newest_first, query->max);
 }
 
 static void list_hooks(struct model *model, const struct pw_read *asked, struct pw_arena *arena,

@@ -155,7 +155,9 @@ static void check_indexes(const char *name, const char *plan)
     { "LIST_BY_" #name "_OLDEST", "using " #index }, { "LIST_BY_" #name "_NEWEST", "Backward using " #index },
         PW_INSTANCE_FILTERS(LIST_INDEXES, )
 #undef LIST_INDEXES
-            { "STEPS_WAITING", "workflow_step_waiting" },
+            { "STEPS_WAITING_OLDEST", "using workflow_step_waiting" },
+        { "STEPS_WAITING_NEWEST", "Backward using workflow_step_waiting" },
+        { "WAITING_COUNT", "workflow_step_waiting" },
         { "EVENTS_NEW", "workflow_event_new" },
         { "NEXT_DUE", "workflow_task_leased" },
         { "NEXT_DUE_SHARED", "workflow_task_resumable" },

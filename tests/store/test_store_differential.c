@@ -318,8 +318,7 @@ static void compare_history(struct trial *trial, const struct subject *subject, 
     COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, pw_read_steps, &queries[s]);
     COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, pw_read_events, &queries[s]);
     COMPARE_LISTS(trial, struct pw_log_row, assert_same_log, pw_read_logs, &queries[s]);
-    COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, pw_read_waiting_steps,
-                  &(struct pw_run_query){ .instance = subject->key[s], .run = run });
+    COMPARE_LISTS(trial, struct pw_step_row, assert_same_step_row, pw_read_waiting_steps, &queries[s]);
     COMPARE_LISTS(trial, struct pw_event_row, assert_same_event, pw_read_new_events, subject->key[s], run, 0);
 }
 

@@ -181,12 +181,22 @@ TEST_OF(fixture, waiting_steps_are_read_in_order_and_alone)
 
     struct pw_step_row *rows = NULL;
     size_t count = 0;
-    const struct pw_run_query run = { .instance = at.instance, .run = at.run };
-    assert_int_equal(pw_read_waiting_steps(fixture->store, &fixture->arena, &run, &rows, &count, &fixture->error),
+    struct pw_history_query query = { .instance = at.instance, .run = at.run, .max = SIZE_MAX };
+    assert_int_equal(pw_read_waiting_steps(fixture->store, &fixture->arena, &query, &rows, &count, &fixture->error),
                      PAWL_OK);
     assert_int_equal(count, 2);
     assert_text(rows[0].name, "sooner");
     assert_text(rows[1].name, "later");
+    query.newest_first = true;
+    query.max = 1;
+    assert_int_equal(pw_read_waiting_steps(fixture->store, &fixture->arena, &query, &rows, &count, &fixture->error),
+                     PAWL_OK);
+    assert_int_equal(count, 1);
+    assert_text(rows[0].name, "later");
+    const struct pw_read asked = { .kind = PW_READ_WAITING_COUNT, .run = { .instance = at.instance, .run = at.run } };
+    struct pw_found found;
+    assert_int_equal(pw_read(fixture->store, &asked, &fixture->arena, &found, &fixture->error), PAWL_OK);
+    assert_int_equal(found.total, 2);
 }
 
 /* ---- Events -------------------------------------------------------------------------------------------------- */

@@ -86,7 +86,7 @@ TEST_IN(on_file, fixture, a_file_of_version_3_keeps_its_rows_and_they_have_no_pa
         assert_int_equal(instance.has_task, key < 3);
         assert_int_equal(instance.task.demand, PW_DEMAND_NONE);
     }
-    const struct pw_run_query run = { .instance = 1, .run = 1 };
+    const struct pw_history_query run = { .instance = 1, .run = 1, .max = SIZE_MAX };
     struct pw_step_row *steps = NULL;
     size_t count = 0;
     assert_int_equal(pw_read_waiting_steps(fixture->store, &fixture->arena, &run, &steps, &count, &fixture->error),

@@ -106,9 +106,7 @@
     PAGES(QUERY, EVENTS, PG_EVENT_COLUMNS, "workflow_event", "p.payload", "seq", OF_RUN)                               \
     PAGES(QUERY, LOGS, PG_LOG_COLUMNS, "workflow_log", "p.data", "seq",                                                \
         OF_RUN " AND ($6::bigint < 0 OR level = $6::bigint) AND ($7::text IS NULL OR category = $7::text)")            \
-    QUERY(STEPS_WAITING,                                                                                               \
-        "SELECT " STEP_COLUMNS " FROM workflow_step s WHERE instance = $1::bigint AND run = $2::bigint"                \
-        " AND status = 0 ORDER BY seq")                                                                                \
+    PAGES(QUERY, STEPS_WAITING, STEP_COLUMNS, "workflow_step s", "p.result", "seq", OF_RUN " AND status = 0")          \
     QUERY(EVENT_BY_ID,                                                                                                 \
         "SELECT " PG_EVENT_COLUMNS " FROM (SELECT * FROM workflow_event"                                               \
         "  WHERE (instance, run, id) >= ($1::bigint, $2::bigint, $3::text) ORDER BY instance, run, id LIMIT 1) e"      \
@@ -393,8 +391,7 @@ pawl_status pw_postgres_read_new_events(struct pw_reading *reading)
 
 pawl_status pw_postgres_read_waiting_steps(struct pw_reading *reading)
 {
-    const struct pw_run_query *query = &reading->asked->run;
-    return find(reading, &steps, QUERY_STEPS_WAITING, PW_VALUES(pw_int(query->instance), pw_int(query->run)));
+    return find_history(reading, &steps, QUERY_STEPS_WAITING_OLDEST, 5);
 }
 
 /* One round trip instead of three: who wakes a run waits for this. */

@@ -50,6 +50,8 @@
         "  AND due_at <= $1::bigint UNION ALL SELECT due_at FROM workflow_task WHERE " PG_STARTABLE                    \
         "  AND due_at <= $1::bigint UNION ALL SELECT locked_until FROM workflow_task WHERE " PG_LEASED                 \
         "  AND locked_until <= $1::bigint) d")                                                                         \
+    QUERY(WAITING_COUNT,                                                                                               \
+        "SELECT count(*) FROM workflow_step WHERE instance = $1::bigint AND run = $2::bigint AND status = 0")          \
     QUERY(STATUS_COUNTS,                                                                                               \
         "SELECT " OPEN_COUNT("0") ", " OPEN_COUNT("1") ", " OPEN_COUNT("2") ", "                                       \
         ENDED_COUNT("1") ", " ENDED_COUNT("2") ", " ENDED_COUNT("3"))                                                  \
@@ -139,6 +141,16 @@ pawl_status pw_postgres_count_tasks(struct pw_reading *reading)
                                                      .hooks_failed = pw_count_of(tasks.of[4]),
                                                      .due = pw_count_of(due.of[0]),
                                                      .oldest_due_at_ms = pw_time_of(due.of[1]) };
+    return status;
+}
+
+pawl_status pw_postgres_count_waiting_steps(struct pw_reading *reading)
+{
+    const struct pw_run_query *query = &reading->asked->run;
+    struct pw_numbers numbers;
+    pw_call_init(&reading->call, QUERY_WAITING_COUNT, PW_VALUES(pw_int(query->instance), pw_int(query->run)));
+    pawl_status status = find(reading, &numbers);
+    reading->found->total = pw_count_of(numbers.of[0]);
     return status;
 }
 

@@ -71,9 +71,8 @@
     PAGES(QUERY, EVENTS, EVENT_COLUMNS, "workflow_event", "seq", OF_RUN)                                               \
     PAGES(QUERY, LOGS, LOG_COLUMNS, "workflow_log", "seq",                                                             \
         OF_RUN " AND (?5 < 0 OR level = ?5) AND (?6 IS NULL OR category = ?6)")                                        \
-    QUERY(STEPS_WAITING,                                                                                               \
-        "SELECT " STEP_COLUMNS " FROM workflow_step INDEXED BY workflow_step_waiting"                                  \
-        " WHERE instance = ?1 AND run = ?2 AND status = 0 ORDER BY seq")                                               \
+    PAGES(QUERY, STEPS_WAITING, STEP_COLUMNS, "workflow_step INDEXED BY workflow_step_waiting", "seq",                 \
+        OF_RUN " AND status = 0")                                                                                      \
     QUERY(EVENT_BY_ID,                                                                                                 \
         "SELECT " EVENT_COLUMNS " FROM workflow_event INDEXED BY workflow_event_id"                                    \
         " WHERE instance = ?1 AND run = ?2 AND id = ?3")                                                               \
@@ -292,8 +291,7 @@ pawl_status pw_sqlite_read_new_events(struct pw_reading *reading)
 
 pawl_status pw_sqlite_read_waiting_steps(struct pw_reading *reading)
 {
-    const struct pw_run_query *query = &reading->asked->run;
-    return find(reading, &steps, QUERY_STEPS_WAITING, PW_VALUES(pw_int(query->instance), pw_int(query->run)));
+    return find_history(reading, &steps, QUERY_STEPS_WAITING_OLDEST, 4);
 }
 
 /* Never asked for: the store does not say reads_runs. */

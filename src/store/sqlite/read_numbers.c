@@ -51,6 +51,9 @@
         "         WHERE next_at IS NOT NULL AND key > 0),"                                                             \
         "       (SELECT count(*) FROM workflow_hook INDEXED BY workflow_hook_all_failed"                               \
         "         WHERE next_at IS NULL AND key > 0)")                                                                 \
+    QUERY(WAITING_COUNT,                                                                                               \
+        "SELECT count(*) FROM workflow_step INDEXED BY workflow_step_waiting"                                          \
+        " WHERE instance = ?1 AND run = ?2 AND status = 0")                                                            \
     QUERY(STATUS_COUNTS,                                                                                               \
         "SELECT " OPEN_COUNT("0", "?2") ", " OPEN_COUNT("1", "?3") ", " OPEN_COUNT("2", "?4") ", "                     \
         ENDED_COUNT("1", "?5") ", " ENDED_COUNT("2", "?6") ", " ENDED_COUNT("3", "?7"))
@@ -273,6 +276,14 @@ pawl_status pw_sqlite_count_tasks(struct pw_reading *reading)
         counts.oldest_due_at_ms = 0;
     reading->found->tasks = counts;
     return status;
+}
+
+pawl_status pw_sqlite_count_waiting_steps(struct pw_reading *reading)
+{
+    const struct pw_run_query *query = &reading->asked->run;
+    start(reading, QUERY_WAITING_COUNT, PW_VALUES(pw_int(query->instance), pw_int(query->run)));
+    reading->found->total = 0;
+    return add_counts(reading, &reading->found->total, 1);
 }
 
 /* What is counted of a workflow is no more than what is left to be counted. */
