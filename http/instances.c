@@ -168,6 +168,22 @@ pawl_status pw_http_get(pawl_http_call *call)
     return pw_http_answer_json(call, 200);
 }
 
+void pw_http_why(pawl_http_call *call)
+{
+    struct pawl_why why;
+    pawl_scope *scope = begin_page(call);
+    if (scope == NULL)
+        return;
+    pawl_status status = pawl_why(call->http->engine, scope, call->match.workflow, call->match.id, &why, &call->error);
+    if (status == PAWL_OK) {
+        pw_http_write_why(&call->out, &why);
+        pw_http_answer_json(call, 200);
+    } else {
+        pw_http_fail_status(call, status);
+    }
+    end_page(call, scope);
+}
+
 static void read_history_options(pawl_http_call *call, struct pawl_history_options *options)
 {
     static const char *const flags[] = { "false", "true", NULL };

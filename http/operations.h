@@ -11,7 +11,7 @@ pw_http_step_fn pw_http_create, pw_http_create_done;
 pw_http_step_fn pw_http_create_batch, pw_http_create_batch_done;
 
 /* instances.c */
-pw_http_step_fn pw_http_list_workflows, pw_http_list_instances, pw_http_list_children, pw_http_list_runs;
+pw_http_step_fn pw_http_list_workflows, pw_http_list_instances, pw_http_list_children, pw_http_list_runs, pw_http_why;
 pw_http_step_fn pw_http_count_instances;
 pw_http_step_fn pw_http_get, pw_http_history;
 

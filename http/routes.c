@@ -40,6 +40,7 @@ const struct pw_http_route pw_http_routes[] = {
     { "GET", INSTANCE "/result", PAWL_HTTP_READ, PW_HTTP_STORE, result_query, pw_http_result, pw_http_result_look },
     { "GET", INSTANCE "/stream", PAWL_HTTP_READ, PW_HTTP_STORE, NULL, pw_http_stream, NULL },
     { "GET", INSTANCE "/runs", PAWL_HTTP_READ, PW_HTTP_PAGE, page_query, pw_http_list_runs, NULL },
+    { "GET", INSTANCE "/why", PAWL_HTTP_READ, PW_HTTP_PAGE, NULL, pw_http_why, NULL },
     { "GET", INSTANCE "/children", PAWL_HTTP_READ, PW_HTTP_PAGE, page_query, pw_http_list_children, NULL },
     { "POST", "/workflows/:workflow/execute", PAWL_HTTP_CREATE, PW_HTTP_STORE, NULL, pw_http_execute,
       pw_http_execute_carry_on },

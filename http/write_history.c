@@ -23,14 +23,16 @@ static void write_number_or_null(struct pw_http_text *out, const char *key, int6
         pw_http_json_integer(out, key, number);
 }
 
-static void write_job(struct pw_http_text *out, const struct pawl_step_job *job)
+void pw_http_write_step_job(struct pw_http_text *out, const struct pawl_step_job *job)
 {
     pw_http_json_open(out, "job", '{');
     pw_http_json_string(out, "function", job->function);
     if (job->is_taken) {
         pw_http_json_string(out, "takenBy", job->is_outside ? "outside" : "runner");
         pw_http_json_time(out, "takenAt", job->taken_at_ms);
+        pw_http_json_time(out, "leasedUntil", job->leased_until_ms);
     }
+    pw_http_json_string_if(out, "runner", job->runner_id);
     pw_http_json_time_if(out, "deadline", job->deadline_ms);
     pw_http_json_close(out, '}');
 }
@@ -84,7 +86,7 @@ void pw_http_write_step_members(struct pw_http_text *out, const struct pawl_step
     if (step->waits_for != NULL)
         write_waits_for(out, step);
     if (step->job != NULL)
-        write_job(out, step->job);
+        pw_http_write_step_job(out, step->job);
     pw_http_write_failure(out, step->error_name, step->error_message);
 }
 

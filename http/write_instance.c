@@ -9,6 +9,8 @@ void pw_http_write_details(struct pw_http_text *out, const char *key, const stru
     pw_http_json_string(out, "phase", instance->is_unrecorded ? "unknown" : phase);
     pw_http_write_failure(out, instance->error_name, instance->error_message);
     pw_http_json_raw_if(out, "output", instance->output_json);
+    if (instance->waiting_for != NULL)
+        pw_http_write_waiting_for(out, instance->waiting_for);
     pw_http_json_close(out, '}');
 }
 

@@ -74,6 +74,8 @@ struct pawl_step_job {
     bool is_outside;     /* taken by a worker outside (pawl_job_claim()), not by a runner */
     int64_t taken_at_ms; /* 0: it is queued */
     int64_t deadline_ms; /* when the attempt times out, which counts from when it was first taken; 0: it does not yet */
+    int64_t leased_until_ms; /* when somebody else may take it, unless the lease is renewed; 0: it is queued */
+    const char *runner_id;   /* of the runner that has taken it (pawl_list_runners()); else NULL */
 };
 
 /* What a step waits for, or waited for.  Its kind says which of these it has. */
@@ -150,6 +152,8 @@ struct pawl_log_record {
 };
 PAWL_API const char *pawl_log_level_name(enum pawl_log_level level); /* "debug" ... */
 
+struct pawl_why_node; /* see pawl_why() */
+
 /* What is asked of a run that has not finished yet. */
 enum pawl_demand {
     PAWL_DEMAND_NONE,
@@ -185,6 +189,9 @@ struct pawl_instance {
     /* The version of the workflow that the process which began the run had registered.  NULL: it had none, or the run began
      * before the database had schema version 7. */
     const char *version;
+    /* What a run that waits, or is paused, waits for: the tree of pawl_why(), with at most PAWL_WAITS_SHOWN steps, and without what
+     * other rows than the run's own say.  Only from pawl_get_run() of the newest run, and in changes.  NULL: nothing. */
+    const struct pawl_why_node *waiting_for;
 };
 
 /* ---- Creating ------------------------------------------------------------------------------------------------ */
@@ -249,6 +256,96 @@ PAWL_API pawl_status pawl_get(pawl_engine *engine, pawl_scope *scope, const char
 PAWL_API pawl_status pawl_get_run(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
                                   int64_t run_number, struct pawl_instance *out_instance,
                                   struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* ---- Why it does not move ------------------------------------------------------------------------------------- */
+
+/* Why a run does not move, or what a part of it waits for. */
+enum pawl_why_kind {
+    PAWL_WHY_COMPLETE,
+    PAWL_WHY_TERMINATED,
+    PAWL_WHY_ERRORED,  /* parts: the steps that failed it, or that could not be undone */
+    PAWL_WHY_RUNNING,  /* a runner works on it */
+    PAWL_WHY_PAUSING,  /* a runner works on it, and pauses it at the next step boundary */
+    PAWL_WHY_LOST,     /* the runner that worked on it is gone; others may take it once the lease has ended */
+    PAWL_WHY_QUEUED,   /* it is due, and runners carry its workflow, but none has taken it yet */
+    PAWL_WHY_UNSERVED, /* it is due, and no runner takes up its workflow by itself; a tick would */
+    PAWL_WHY_PAUSED,   /* parts: what it waits for once it is resumed */
+    PAWL_WHY_REPAIR,   /* paused because of steps that failed for good, which are its parts */
+    PAWL_WHY_ALL,      /* all parts have to be over */
+    PAWL_WHY_FIRST,    /* the first part that is over decides */
+    PAWL_WHY_SLEEP,
+    PAWL_WHY_EVENT,
+    PAWL_WHY_WORKER, /* to carry out a job */
+    PAWL_WHY_CHILD,  /* the end of another instance */
+    PAWL_WHY_DEFERRED,
+    PAWL_WHY_RETRY, /* the step's next attempt */
+    PAWL_WHY_BEGIN, /* the step is about to begin: a repair put it back */
+    PAWL_WHY_FAILED /* the step has failed for good */
+};
+/* "complete", "terminated", "errored", "running", "waitingForPause", "lost", "queued", "unserved", "paused", "waitingForRepair",
+ * "all", "first", "sleeping", "waitingForEvent", "waitingForWorker", "waitingForChild", "waitingForDeferred", "waitingForRetry",
+ * "beginning", "failed" */
+PAWL_API const char *pawl_why_kind_name(enum pawl_why_kind kind);
+
+/* What would move a run.  In a group the first of these that applies to one of its parts is named. */
+enum pawl_verb {
+    PAWL_VERB_NONE,       /* only time does */
+    PAWL_VERB_SEND_EVENT, /* pawl_send_event() */
+    PAWL_VERB_SUCCEED,    /* pawl_deferred_succeed(), by whoever has the token */
+    PAWL_VERB_CLAIM,      /* pawl_job_claim() */
+    PAWL_VERB_RESUME,
+    PAWL_VERB_RETRY,
+    PAWL_VERB_RESTART,
+    PAWL_VERB_TICK, /* pawl_runner_tick() */
+    PAWL_VERB_WHY,  /* ask about that instance */
+    PAWL_VERB_WATCH /* it moves by itself */
+};
+/* "none", "send-event", "succeed", "claim", "resume", "retry", "restart", "tick", "why", "watch" */
+PAWL_API const char *pawl_verb_name(enum pawl_verb verb);
+
+struct pawl_why_command {
+    enum pawl_verb verb;
+    const char *workflow, *id; /* the instance that it is about; NULL for SUCCEED, CLAIM and TICK */
+    const char *event_type;    /* SEND_EVENT; else NULL */
+    const char *function;      /* CLAIM; else NULL */
+};
+
+struct pawl_why_node {
+    enum pawl_why_kind kind;
+    const char *fork; /* ALL, FIRST: the name of the fork; NULL: several steps wait that are in no fork.  Else NULL */
+    int64_t branch;   /* of the fork around it, from 0; -1: it is in none */
+    const struct pawl_step_record *step; /* that waits or failed; NULL: it is about the run, or a group */
+    int64_t since_ms;                    /* 0: not known */
+    int64_t
+        until_ms; /* when it is over by itself, or times out; of LOST, when the lease ends.  0: never, or not known */
+    const struct pawl_why_node *parts; /* the first; NULL: none */
+    const struct pawl_why_node *next;  /* of the same group; NULL: this is the last */
+    int64_t more;                      /* steps that wait as well and are not shown; of the topmost node */
+    /* What follows is said by pawl_why() alone. */
+    int64_t
+        runners; /* QUEUED, UNSERVED, LOST, WORKER: how many runners take up the workflow, or the function, by themselves */
+    const char *runner_id, *runner_name; /* of the runner that works on it, or on its job; NULL: none is known */
+    bool has_phase; /* of a step that waits for a child, or whose child failed: the child exists, and stands so */
+    enum pawl_phase phase;
+    struct pawl_why_command command;
+};
+
+struct pawl_why {
+    struct pawl_instance instance;            /* without current_step and parent */
+    const struct pawl_step_record *last_step; /* that was recorded, without its result; NULL: none yet */
+    bool is_undone; /* what its steps did was undone, or is being: no run can keep them (PAWL_NOT_REPAIRABLE) */
+    struct pawl_why_node node;
+};
+
+enum { PAWL_WAITS_SHOWN = 20, PAWL_WAITS_SHOWN_MAX = 100 };
+
+/* Why the instance does not move, and what would move it: what its newest run waits for as a tree, with at most
+ * PAWL_WAITS_SHOWN_MAX steps.  Of a run that has ended: how, and what is possible now.  A few rows are read, one after the other,
+ * while the run may go on. */
+PAWL_API pawl_status pawl_why(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
+                              struct pawl_why *out_why, struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* ---- Lists ----------------------------------------------------------------------------------------------------- */
 
 /* Instances are listed in the order in which their database numbered them.  That is the order of created_at_ms, but for those
  * that several processes make at once in PostgreSQL, which may differ from it by milliseconds, and for a clock that was set back. */
@@ -623,7 +720,7 @@ PAWL_API pawl_status pawl_wait(pawl_engine *engine, pawl_scope *scope, const cha
 typedef struct pawl_follow pawl_follow;
 
 enum pawl_change_kind {
-    PAWL_CHANGE_STATUS, /* the status, the phase or the run is another one */
+    PAWL_CHANGE_STATUS, /* the status, the phase, the run or what it waits for is another one */
     PAWL_CHANGE_STEP,   /* a step was recorded, for the first time or again */
     PAWL_CHANGE_LOG     /* a log line */
 };

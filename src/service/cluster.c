@@ -9,11 +9,6 @@
 
 static_assert((int)PAWL_SHARD_COUNT == (int)PW_SHARD_COUNT, "the same number, for hosts and for the store");
 
-static const char *id_of(pawl_scope *scope, const struct pw_runner_row *row)
-{
-    return pawl_scope_format(scope, "%lld", (long long)row->owner);
-}
-
 /* The runners, and the owners of the shards of each workflow that was asked about.  These are kept because most runners carry the
  * same workflows. */
 struct cluster {
@@ -80,7 +75,7 @@ static pawl_status show_workflows(pawl_scope *scope, struct cluster *cluster, si
 static pawl_status show_runner(pawl_scope *scope, struct cluster *cluster, size_t runner, struct pawl_runner_info *info)
 {
     const struct pw_runner_row *row = &cluster->rows[runner];
-    *info = (struct pawl_runner_info){ .id = id_of(scope, row),
+    *info = (struct pawl_runner_info){ .id = pw_rows_runner_id(scope, row->owner),
                                        .is_sharing = row->is_sharing,
                                        .started_at_ms = row->started_at_ms,
                                        .seen_at_ms = row->seen_at_ms };
@@ -121,7 +116,7 @@ static pawl_status name_owners(pawl_scope *scope, struct cluster *cluster, struc
         return PAWL_NOMEM;
     by_runner[count] = NULL;
     for (size_t i = 0; i < count; i++) {
-        by_runner[i] = id_of(scope, &cluster->rows[i]);
+        by_runner[i] = pw_rows_runner_id(scope, cluster->rows[i].owner);
         if (by_runner[i] == NULL)
             return PAWL_NOMEM;
     }

@@ -14,6 +14,9 @@ struct pw_kept {
 /* Begins a new run, and says so in the log of the old one: "<verb> as run 2".  What the old one was about ends with it. */
 pawl_status pw_control_renew(struct pw_edit *edit, const char *verb, struct pw_kept kept) PAWL_MUST_CHECK;
 
+/* The step has failed, and another attempt could go otherwise: a repair puts it back. */
+bool pw_repair_can_mend(const struct pw_step_row *step);
+
 /* Of a run that waits for repair: its failed steps are to be tried again. */
 pawl_status pw_repair_steps(struct pw_edit *edit, struct pawl_error *error) PAWL_MUST_CHECK;
 

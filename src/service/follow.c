@@ -18,6 +18,7 @@
 #include "service/check.h"
 #include "service/rows.h"
 #include "service/token.h"
+#include "service/waits.h"
 #include "value/value.h"
 
 enum {
@@ -37,6 +38,7 @@ struct place {
     int64_t run;
     int status, phase; /* as told last; -1: not yet */
     int64_t step_seq, log_seq;
+    uint64_t waits; /* tells apart what it was told to wait for; 0: not known, because a mark does not keep it */
     struct open_step *open; /* in the order of their numbers */
     size_t open_count;
 };
@@ -304,13 +306,32 @@ static pawl_status tell_log(struct look *look, const struct pw_log_row *row)
     return tell(look, (struct pawl_change){ .kind = PAWL_CHANGE_LOG, .log = log });
 }
 
+/* A number that is another one when the run waits for something else; never 0. */
+static uint64_t number_of(const struct pw_waits *waits)
+{
+    uint64_t number = 1;
+    for (size_t i = 0; i < waits->count; i++)
+        number = number * 31 + pw_hash(pw_text_of(waits->steps[i].name)) + (uint64_t)waits->steps[i].updated_at_ms;
+    return number != 0 ? number : 1;
+}
+
+/* What it waits for changes only where a step does. */
 static pawl_status tell_status(struct look *look)
 {
     struct pawl_instance *instance = pw_scope_take(look->scope, sizeof *instance);
+    struct pw_waits waits = { .count = 0 };
     if (instance == NULL || pw_rows_instance(look->scope, &look->row, instance) != PAWL_OK)
         return PAWL_NOMEM;
-    if ((int)instance->status == look->place.status && (int)instance->phase == look->place.phase)
-        return PAWL_OK;
+    bool is_new = (int)instance->status != look->place.status || (int)instance->phase != look->place.phase;
+    pawl_status status = PAWL_OK;
+    if (is_new || look->changed_count + look->step_count > 0)
+        status =
+            pw_waits_read(look->store, look->scope, &look->arena, &look->row, PAWL_WAITS_SHOWN, &waits, look->error);
+    bool waits_otherwise = waits.top != NULL && number_of(&waits) != look->place.waits;
+    if (status != PAWL_OK || (!is_new && !waits_otherwise))
+        return status;
+    instance->waiting_for = waits.top;
+    look->place.waits = number_of(&waits);
     look->place.status = (int)instance->status;
     look->place.phase = (int)instance->phase;
     return tell(look, (struct pawl_change){ .kind = PAWL_CHANGE_STATUS, .instance = instance });

@@ -5,6 +5,7 @@
 #include "service/check.h"
 #include "service/jobs.h"
 #include "service/rows.h"
+#include "service/waits.h"
 #include "store/page.h"
 #include "value/value.h"
 
@@ -30,8 +31,21 @@ static pawl_status add_step(pawl_engine *engine, pawl_scope *scope, int64_t run,
     return pw_jobs_show(engine, scope, step, 1, error);
 }
 
-pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct pw_text workflow, struct pw_text id,
-                                struct pawl_instance *out_instance, struct pawl_error *error)
+/* Adds what it waits for, and who has the jobs among that. */
+static pawl_status add_waits(pawl_engine *engine, pawl_scope *scope, struct pw_arena *arena,
+                             const struct pw_instance *row, struct pawl_instance *instance, struct pawl_error *error)
+{
+    struct pw_waits waits;
+    pawl_status status = pw_waits_read(engine->store, scope, arena, row, PAWL_WAITS_SHOWN, &waits, error);
+    if (status == PAWL_OK)
+        status = pw_jobs_show(engine, scope, waits.steps, waits.count, error);
+    if (status == PAWL_OK)
+        instance->waiting_for = waits.top;
+    return status;
+}
+
+static pawl_status inspect(pawl_engine *engine, pawl_scope *scope, struct pw_text workflow, struct pw_text id,
+                           bool with_waits, struct pawl_instance *out_instance, struct pawl_error *error)
 {
     struct pw_arena arena = { 0 };
     struct pw_instance row;
@@ -47,10 +61,24 @@ pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct p
         status = add_parent(engine, scope, &arena, &row.link, &instance, error);
     if (status == PAWL_OK && has_step)
         status = add_step(engine, scope, row.run, &step, &instance, error);
+    if (status == PAWL_OK && with_waits)
+        status = add_waits(engine, scope, &arena, &row, &instance, error);
     if (status == PAWL_OK)
         *out_instance = instance;
     pw_arena_clear(&arena);
     return status == PAWL_NOMEM ? pw_error_plain(error, status) : status;
+}
+
+pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct pw_text workflow, struct pw_text id,
+                                struct pawl_instance *out_instance, struct pawl_error *error)
+{
+    return inspect(engine, scope, workflow, id, /* with_waits= */ false, out_instance, error);
+}
+
+pawl_status pw_inspect_with_waits(pawl_engine *engine, pawl_scope *scope, struct pw_text workflow, struct pw_text id,
+                                  struct pawl_instance *out_instance, struct pawl_error *error)
+{
+    return inspect(engine, scope, workflow, id, /* with_waits= */ true, out_instance, error);
 }
 
 pawl_status pawl_get(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,

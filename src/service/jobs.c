@@ -158,6 +158,9 @@ static pawl_status show(pawl_scope *scope, const struct pw_instance *row, int64_
     if (job->is_taken) {
         job->is_outside = pw_owner_is_outside(task->owner);
         job->taken_at_ms = task->updated_at_ms;
+        job->leased_until_ms = task->locked_until_ms;
+        if (!job->is_outside && (job->runner_id = pw_rows_runner_id(scope, task->owner)) == NULL)
+            return PAWL_NOMEM;
     }
     if (row->started_at_ms != 0)
         job->deadline_ms = pw_job_deadline(row, &(struct pw_job_order){ .timeout_ms = step->timeout_ms });

@@ -26,6 +26,12 @@ NAMES(pawl_step_status_name, pawl_step_status, PAWL_STEP_ERRORED, "waiting", "co
 NAMES(pawl_step_state_name, pawl_step_state, PAWL_STATE_GIVEN_UP, "waiting", "completed", "failed", "abandoned",
       "givenUp")
 NAMES(pawl_fork_kind_name, pawl_fork_kind, PAWL_FORK_FIRST, "none", "all", "first")
+NAMES(pawl_why_kind_name, pawl_why_kind, PAWL_WHY_FAILED, "complete", "terminated", "errored", "running",
+      "waitingForPause", "lost", "queued", "unserved", "paused", "waitingForRepair", "all", "first", "sleeping",
+      "waitingForEvent", "waitingForWorker", "waitingForChild", "waitingForDeferred", "waitingForRetry", "beginning",
+      "failed")
+NAMES(pawl_verb_name, pawl_verb, PAWL_VERB_WATCH, "none", "send-event", "succeed", "claim", "resume", "retry",
+      "restart", "tick", "why", "watch")
 NAMES(pawl_log_level_name, pawl_log_level, PAWL_LOG_ERROR, "debug", "info", "warn", "error")
 NAMES(pawl_delivery_status_name, pawl_delivery_status, PAWL_DELIVERY_FAILED, "pending", "failed")
 

@@ -40,8 +40,8 @@ static pawl_status visit_steps(struct pw_edit *edit, visit_fn *visit, void *user
 
 /* ---- A run that waits for repair ------------------------------------------------------------------------------- */
 
-/* Another attempt could go otherwise.  A deferred that failed was failed by somebody, once; a wait or a race is no work. */
-static bool can_be_mended(const struct pw_step_row *step)
+/* A deferred that failed was failed by somebody, once; a wait or a race is no work. */
+bool pw_repair_can_mend(const struct pw_step_row *step)
 {
     return has_failed(step) &&
            (step->kind == PAWL_STEP_DO || step->kind == PAWL_STEP_CALL || step->kind == PAWL_STEP_CHILD);
@@ -51,7 +51,7 @@ static bool can_be_mended(const struct pw_step_row *step)
 static pawl_status put_back(struct pw_edit *edit, const struct pw_step_row *step, void *user)
 {
     size_t *names_size = user;
-    if (!can_be_mended(step))
+    if (!pw_repair_can_mend(step))
         return PAWL_OK;
     struct pw_op *op = pw_unit_add(&edit->request.unit, PW_OP_STEP);
     if (op == NULL)

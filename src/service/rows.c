@@ -44,7 +44,7 @@ enum pawl_instance_status pw_rows_status(const struct pw_instance *row)
     return row->outcome == PW_OUTCOME_OPEN ? of_task[row->task.status] : of_outcome[row->outcome];
 }
 
-static enum pawl_phase phase_of(const struct pw_instance *row)
+enum pawl_phase pw_rows_phase(const struct pw_instance *row)
 {
     static const enum pawl_phase of_status[PAWL_INSTANCE_STATUSES] = {
         [PAWL_ACTIVE] = PAWL_PHASE_RUNNING,        [PAWL_WAITING] = PAWL_PHASE_WAITING,
@@ -64,7 +64,7 @@ static enum pawl_phase phase_of(const struct pw_instance *row)
 struct pawl_standing pw_rows_standing(const struct pw_task *task)
 {
     const struct pw_instance row = { .outcome = PW_OUTCOME_OPEN, .has_task = true, .task = *task };
-    return (struct pawl_standing){ .is_known = true, .status = pw_rows_status(&row), .phase = phase_of(&row) };
+    return (struct pawl_standing){ .is_known = true, .status = pw_rows_status(&row), .phase = pw_rows_phase(&row) };
 }
 
 static_assert((int)PAWL_DEMAND_NONE == (int)PW_DEMAND_NONE && (int)PAWL_DEMAND_INTERRUPT == (int)PW_DEMAND_INTERRUPT &&
@@ -81,12 +81,17 @@ bool pw_rows_string(pawl_scope *scope, struct pw_text text, const char **out_str
     return true;
 }
 
+const char *pw_rows_runner_id(pawl_scope *scope, int64_t owner)
+{
+    return pawl_scope_format(scope, "%lld", (long long)owner);
+}
+
 pawl_status pw_rows_instance(pawl_scope *scope, const struct pw_instance *row, struct pawl_instance *out_instance)
 {
     struct pawl_instance instance = {
         .run_number = row->run,
         .status = pw_rows_status(row),
-        .phase = phase_of(row),
+        .phase = pw_rows_phase(row),
         .created_at_ms = row->created_at_ms,
         .updated_at_ms = row->updated_at_ms,
         .started_at_ms = row->started_at_ms,

@@ -15,6 +15,7 @@ pawl_status pw_rows_not_found(struct pw_text workflow, struct pw_text id, struct
 pawl_status pw_rows_check_run(const char *id, int64_t newest, int64_t run, struct pawl_error *error) PAWL_MUST_CHECK;
 
 enum pawl_instance_status pw_rows_status(const struct pw_instance *row);
+enum pawl_phase pw_rows_phase(const struct pw_instance *row);
 /* The standing of an unfinished run with this task. */
 struct pawl_standing pw_rows_standing(const struct pw_task *task);
 
@@ -29,6 +30,9 @@ typedef pawl_status pw_show_fn(pawl_scope *scope, int64_t run, const void *row, 
 pw_show_fn pw_rows_step PAWL_MUST_CHECK;  /* struct pw_step_row, struct pawl_step_record */
 pw_show_fn pw_rows_event PAWL_MUST_CHECK; /* struct pw_event_row, struct pawl_event_record */
 pw_show_fn pw_rows_log PAWL_MUST_CHECK;   /* struct pw_log_row, struct pawl_log_record */
+
+/* The id of a runner, as pawl_list_runners() gives it out.  NULL when memory is out. */
+const char *pw_rows_runner_id(pawl_scope *scope, int64_t owner);
 
 /* Copies the text to the scope as a C string; absent becomes NULL.  False when memory is out. */
 bool pw_rows_string(pawl_scope *scope, struct pw_text text, const char **out_string);

@@ -77,9 +77,12 @@ pawl_status pawl_get_run(pawl_engine *engine, pawl_scope *scope, const char *wor
                          int64_t run_number, struct pawl_instance *out_instance, struct pawl_error *error)
 {
     struct pawl_instance instance;
-    pawl_status status = pw_check_given(out_instance, "out_instance", error);
+    struct pw_definition *definition;
+    pawl_status status = pw_check_target(engine, workflow, id, &definition, error);
     if (status == PAWL_OK)
-        status = pawl_get(engine, scope, workflow, id, &instance, error);
+        status = pw_check_answer(scope, out_instance, "out_instance", error);
+    if (status == PAWL_OK)
+        status = pw_inspect_with_waits(engine, scope, definition->name, pw_text_of(id), &instance, error);
     if (status == PAWL_OK)
         status = pw_rows_check_run(id, instance.run_number, run_number, error);
     if (status == PAWL_OK && run_number != 0 && run_number < instance.run_number)

@@ -365,6 +365,7 @@ static void probe_work(struct described *described)
         const char *target = pawl_scope_format(described->scope, "/api/workflows/%s", instances[i]);
         (void)described_probe(described, "GET", target, NULL, 200);
         (void)described_probe(described, "GET", pawl_scope_format(described->scope, "%s/history", target), NULL, 200);
+        (void)described_probe(described, "GET", pawl_scope_format(described->scope, "%s/why", target), NULL, 200);
     }
     struct pawl_http_response response =
         described_probe(described, "GET", "/api/workflows/family/instances/family/children", NULL, 200);

@@ -110,6 +110,36 @@ TEST_OF(world, a_waiting_step_comes_again_when_it_has_changed)
     pawl_follow_close(follow);
 }
 
+/* The status stays the same, and what it waits for does not. */
+TEST_OF(world, what_a_run_waits_for_is_told_with_its_status_and_when_it_changes)
+{
+    const struct pawl_change *changes;
+    const char *mark;
+    size_t count;
+    bool ended;
+    world_create(world, "a");
+    world_wait(world, "a", 1, PAWL_STEP_SLEEP, NULL, WORLD_START_MS + 1000);
+    pawl_follow *follow = follow_from(world, "a", NULL);
+
+    assert_int_equal(pawl_follow_next(follow, world->scope, &changes, &count, &ended, &world->error), PAWL_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(changes[0].instance->waiting_for->kind, PAWL_WHY_SLEEP);
+    mark = changes[1].mark;
+    update_step(world, "a", 1, PAWL_STEP_COMPLETED, 1);
+    world_wait(world, "a", 2, PAWL_STEP_EVENT, "paid", WORLD_START_MS + 2000);
+    for (int i = 0; i < 2; i++) { /* the second time from the mark */
+        assert_int_equal(pawl_follow_next(follow, world->scope, &changes, &count, &ended, &world->error), PAWL_OK);
+        assert_int_equal(count, 3);
+        assert_int_equal(changes[0].kind, PAWL_CHANGE_STATUS);
+        assert_int_equal(changes[0].instance->status, PAWL_WAITING);
+        assert_int_equal(changes[0].instance->waiting_for->kind, PAWL_WHY_EVENT);
+        assert_string_equal(next(world, follow, NULL, NULL), "");
+        pawl_follow_close(follow);
+        follow = follow_from(world, "a", mark);
+    }
+    pawl_follow_close(follow);
+}
+
 /* It had been told as failed, and so as finished: nobody looked at it again. */
 TEST_OF(world, a_step_that_a_repair_put_back_is_told_again_from_any_mark)
 {

@@ -1,0 +1,269 @@
+/* waits.c - see waits.h. */
+#include "service/waits.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "service/control.h"
+#include "service/rows.h"
+#include "value/value.h"
+
+/* Of forks within forks so many are told apart; the outermost beyond them are left out. */
+enum { DEPTH_MAX = 16, LOOK_BACK_BYTES_MAX = 256 * 1024 };
+
+/* ---- Leaves ---------------------------------------------------------------------------------------------------- */
+
+static enum pawl_why_kind kind_of(const struct pawl_step_record *step)
+{
+    static const enum pawl_why_kind of_step[] = {
+        [PAWL_STEP_DO] = PAWL_WHY_BEGIN,          [PAWL_STEP_SLEEP] = PAWL_WHY_SLEEP,
+        [PAWL_STEP_EVENT] = PAWL_WHY_EVENT,       [PAWL_STEP_FIRST] = PAWL_WHY_BEGIN,
+        [PAWL_STEP_CALL] = PAWL_WHY_WORKER,       [PAWL_STEP_CHILD] = PAWL_WHY_CHILD,
+        [PAWL_STEP_DEFERRED] = PAWL_WHY_DEFERRED,
+    };
+    bool is_of_another = step->kind == PAWL_STEP_CALL || step->kind == PAWL_STEP_CHILD;
+    if (step->state == PAWL_STATE_FAILED)
+        return PAWL_WHY_FAILED;
+    if (step->next_retry_at_ms != 0)
+        return PAWL_WHY_RETRY;
+    /* A call or a child that a repair put back: nobody was asked yet. */
+    return is_of_another && step->waits_for == NULL ? PAWL_WHY_BEGIN : of_step[step->kind];
+}
+
+static int64_t until_of(const struct pawl_step_record *step, enum pawl_why_kind kind)
+{
+    if (kind == PAWL_WHY_RETRY)
+        return step->next_retry_at_ms;
+    if (kind == PAWL_WHY_SLEEP)
+        return step->wake_at_ms;
+    return step->waits_for != NULL && kind != PAWL_WHY_FAILED ? step->waits_for->until_ms : 0;
+}
+
+pawl_status pw_waits_show(pawl_scope *scope, int64_t run, const struct pw_step_row *rows, size_t count,
+                          struct pw_waits *out_waits)
+{
+    struct pw_waits waits = { .steps = pw_scope_take(scope, count * sizeof *waits.steps + 1),
+                              .leaves = pw_scope_take(scope, count * sizeof *waits.leaves + 1),
+                              .count = count };
+    if (waits.steps == NULL || waits.leaves == NULL)
+        return PAWL_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        struct pawl_step_record *step = &waits.steps[i];
+        if (pw_rows_step(scope, run, &rows[i], step) != PAWL_OK)
+            return PAWL_NOMEM;
+        enum pawl_why_kind kind = kind_of(step);
+        waits.leaves[i] = (struct pawl_why_node){
+            .kind = kind, .branch = -1, .step = step, .since_ms = step->updated_at_ms, .until_ms = until_of(step, kind)
+        };
+    }
+    *out_waits = waits;
+    return PAWL_OK;
+}
+
+/* ---- Groups ---------------------------------------------------------------------------------------------------- */
+
+static void hang(struct pawl_why_node *leaf, struct pawl_why_node *group)
+{
+    leaf->next = group->parts;
+    group->parts = leaf;
+}
+
+void pw_waits_hang(struct pw_waits *waits, struct pawl_why_node *node)
+{
+    for (size_t i = 0; i < waits->count; i++)
+        hang(&waits->leaves[i], node);
+}
+
+/* A branch: the fork's name and kind, and the branch's number. */
+struct branch {
+    const char *fork;
+    enum pawl_why_kind kind;
+    int64_t number;
+};
+
+static enum pawl_why_kind kind_of_fork(bool is_race)
+{
+    return is_race ? PAWL_WHY_FIRST : PAWL_WHY_ALL;
+}
+
+/* The branches around a step, the innermost first.  Text that is not what the engine writes ends them. */
+static pawl_status branches_around(pawl_scope *scope, const struct pawl_step_place *place,
+                                   struct branch out_branches[DEPTH_MAX], size_t *out_count)
+{
+    pawl_value *outer = NULL;
+    *out_count = 0;
+    if (place->fork == NULL)
+        return PAWL_OK;
+    out_branches[(*out_count)++] =
+        (struct branch){ place->fork, kind_of_fork(place->kind == PAWL_FORK_FIRST), place->branch };
+    if (place->within_json == NULL)
+        return PAWL_OK;
+    pawl_status status = pawl_value_parse(scope, place->within_json, strlen(place->within_json), &outer, NULL);
+    if (status == PAWL_NOMEM)
+        return status;
+    const char *first = pawl_fork_kind_name(PAWL_FORK_FIRST);
+    for (const pawl_value *at = status == PAWL_OK ? outer : NULL; at != NULL && *out_count < DEPTH_MAX;
+         at = pawl_value_at(at, "within")) {
+        bool is_race = strcmp(pawl_value_string(at, "kind", ""), first) == 0;
+        out_branches[(*out_count)++] = (struct branch){ pawl_value_string(at, "fork", ""), kind_of_fork(is_race),
+                                                        pawl_value_int(at, "branch", 0) };
+    }
+    return PAWL_OK;
+}
+
+/* The fork's group among the parts of another group, in whose branch `number` it is; made if there is none.  NULL when memory is
+ * out. */
+static struct pawl_why_node *group_in(pawl_scope *scope, struct pawl_why_node *group, const struct branch *branch,
+                                      int64_t number)
+{
+    for (const struct pawl_why_node *part = group->parts; part != NULL; part = part->next)
+        if (part->step == NULL && part->branch == number && part->kind == branch->kind &&
+            strcmp(part->fork, branch->fork) == 0)
+            return (struct pawl_why_node *)part;
+    struct pawl_why_node *made = pw_scope_take(scope, sizeof *made);
+    if (made == NULL)
+        return NULL;
+    *made = (struct pawl_why_node){ .kind = branch->kind, .fork = branch->fork, .branch = number };
+    hang(made, group);
+    return made;
+}
+
+static pawl_status place_leaf(pawl_scope *scope, struct pawl_why_node *leaf, struct pawl_why_node *top)
+{
+    struct branch branches[DEPTH_MAX];
+    size_t depth;
+    struct pawl_why_node *group = top;
+    if (branches_around(scope, &leaf->step->place, branches, &depth) != PAWL_OK)
+        return PAWL_NOMEM;
+    while (depth > 0 && group != NULL) {
+        group = group_in(scope, group, &branches[depth - 1], leaf->branch);
+        leaf->branch = branches[--depth].number;
+    }
+    if (group == NULL)
+        return PAWL_NOMEM;
+    hang(leaf, group);
+    return PAWL_OK;
+}
+
+/* The steps are placed beginning with the newest, and each goes before the others of its group. */
+static pawl_status build(pawl_scope *scope, struct pw_waits *waits)
+{
+    struct pawl_why_node *top = pw_scope_take(scope, sizeof *top);
+    pawl_status status = top != NULL ? PAWL_OK : PAWL_NOMEM;
+    if (top != NULL)
+        *top = (struct pawl_why_node){ .kind = PAWL_WHY_ALL, .branch = -1 };
+    for (size_t i = 0; status == PAWL_OK && i < waits->count; i++)
+        status = place_leaf(scope, &waits->leaves[i], top);
+    if (status != PAWL_OK || top->parts == NULL)
+        return status;
+    /* Mostly there is one thing that it waits for. */
+    waits->top = top->parts->next == NULL ? (struct pawl_why_node *)top->parts : top;
+    return status;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------------------------ */
+
+size_t pw_waits_keep(struct pw_step_row *rows, size_t count, bool (*passes)(const struct pw_step_row *row))
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (passes(&rows[i]))
+            rows[kept++] = rows[i];
+    return kept;
+}
+
+static bool undoes(const struct pw_step_row *row)
+{
+    return row->undoes.data != NULL;
+}
+
+/* A deferred whose token was asked for is waited for once it has a time. */
+static bool is_awaited(const struct pw_step_row *row)
+{
+    return row->kind != PAWL_STEP_DEFERRED || row->wake_at_ms != 0;
+}
+
+/* A run that is being undone waits in what undoes it alone, whatever the steps say that it has left. */
+static size_t drop_idle(struct pw_step_row *rows, size_t count)
+{
+    bool is_being_undone = false;
+    for (size_t i = 0; i < count; i++)
+        is_being_undone = is_being_undone || undoes(&rows[i]);
+    return pw_waits_keep(rows, count, is_being_undone ? undoes : is_awaited);
+}
+
+static pawl_status read_waiting(struct pw_store *store, struct pw_arena *arena, const struct pw_instance *row,
+                                size_t max, struct pw_step_row **out_rows, size_t *out_count, int64_t *out_more,
+                                struct pawl_error *error)
+{
+    const struct pw_history_query query = { .instance = row->key, .run = row->run, .newest_first = true, .max = max };
+    const struct pw_read asked = { .kind = PW_READ_WAITING_COUNT, .run = { .instance = row->key, .run = row->run } };
+    struct pw_found found = { .total = (int64_t)max };
+    pawl_status status = pw_read_waiting_steps(store, arena, &query, out_rows, out_count, error);
+    if (status == PAWL_OK && *out_count == max)
+        status = pw_read(store, &asked, arena, &found, error);
+    *out_more = found.total > (int64_t)max ? found.total - (int64_t)max : 0;
+    return status;
+}
+
+pawl_status pw_waits_look_back(struct pw_store *store, struct pw_arena *arena, const struct pw_instance *row,
+                               size_t max, struct pw_step_row **out_rows, size_t *out_count, struct pawl_error *error)
+{
+    const struct pw_history_query query = {
+        .instance = row->key, .run = row->run, .newest_first = true, .max = max, .bytes_max = LOOK_BACK_BYTES_MAX
+    };
+    return pw_read_steps(store, arena, &query, out_rows, out_count, error);
+}
+
+static struct pawl_why_node *new_top(pawl_scope *scope, const struct pw_instance *row, enum pawl_why_kind kind)
+{
+    struct pawl_why_node *node = pw_scope_take(scope, sizeof *node);
+    if (node != NULL)
+        *node = (struct pawl_why_node){ .kind = kind, .branch = -1, .since_ms = row->updated_at_ms };
+    return node;
+}
+
+/* Rows of steps become a tree. */
+static pawl_status show(pawl_scope *scope, const struct pw_instance *row, const struct pw_step_row *rows, size_t count,
+                        int64_t more, struct pw_waits *waits)
+{
+    bool is_paused = row->task.status == PW_TASK_PAUSED, is_repair = is_paused && row->task.kind == PW_TASK_REPAIR;
+    pawl_status status = pw_waits_show(scope, row->run, rows, count, waits);
+    if (status == PAWL_OK && !is_repair)
+        status = build(scope, waits);
+    if (status == PAWL_OK && is_paused) {
+        struct pawl_why_node *paused = new_top(scope, row, is_repair ? PAWL_WHY_REPAIR : PAWL_WHY_PAUSED);
+        if (paused == NULL)
+            return PAWL_NOMEM;
+        if (is_repair)
+            pw_waits_hang(waits, paused);
+        paused->parts = is_repair ? paused->parts : waits->top;
+        waits->top = paused;
+    }
+    if (status == PAWL_OK && waits->top != NULL)
+        waits->top->more = more;
+    return status;
+}
+
+pawl_status pw_waits_read(struct pw_store *store, pawl_scope *scope, struct pw_arena *arena,
+                          const struct pw_instance *row, size_t max, struct pw_waits *out_waits,
+                          struct pawl_error *error)
+{
+    struct pw_step_row *rows = NULL;
+    size_t count = 0;
+    int64_t more = 0;
+    pawl_status status;
+    *out_waits = (struct pw_waits){ .count = 0 };
+    if (!row->has_task || row->task.status == PW_TASK_ACTIVE)
+        return PAWL_OK;
+    if (row->task.status == PW_TASK_PAUSED && row->task.kind == PW_TASK_REPAIR) {
+        status = pw_waits_look_back(store, arena, row, PW_PAGE_SIZE_MAX, &rows, &count, error);
+        count = status == PAWL_OK ? pw_waits_keep(rows, count, pw_repair_can_mend) : 0;
+        more = count > max ? (int64_t)(count - max) : 0;
+        count -= (size_t)more;
+    } else {
+        status = read_waiting(store, arena, row, max, &rows, &count, &more, error);
+        count = status == PAWL_OK ? drop_idle(rows, count) : 0;
+    }
+    return status == PAWL_OK ? show(scope, row, rows, count, more, out_waits) : status;
+}
