@@ -70,7 +70,8 @@ static const struct command instance_commands[] = {
       .run = run_instances_get },
     { .name = "why",
       .summary = "why an instance does not move, and what would move it",
-      .description = "Answers with one paragraph, and the command to move it where there is one.",
+      .description =
+          "Says what it waits for, since when and until when, and the command to move it where there is one.",
       .argument = ARGUMENT_INSTANCE,
       .formats = FORMATS,
       .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID),

@@ -179,8 +179,8 @@ static struct cell show_result(const struct source *source)
     const json_t *step = source->row;
     const char *error = error_show(source->pool, step, "error");
     if (is_cut_off(step))
-        return (struct cell){ cut_off_sentence(source->pool, step), STYLE_DIM };
-    const char *waits = waiting_sentence(source->pool, step, source->session->screen.now_ms);
+        return (struct cell){ step_cut_off(source->pool, step), STYLE_DIM };
+    const char *waits = step_waiting(source->pool, step, source->session->screen.now_ms);
     if (waits != NULL)
         return (struct cell){ waits, STYLE_YELLOW };
     if (error[0] != '\0')

@@ -81,7 +81,7 @@ static void draw(struct watched *watched)
     struct session *session = watched->session;
     struct text drawing = { NULL, 0, 0 };
     view_title(session, &drawing, watched->reference, phase_of(watched->details), watched->run);
-    view_waits(session, &drawing, watched->reference, watched->details, watched->steps);
+    view_waits(session, &drawing, watched->reference, watched->details);
     if (json_array_size(watched->steps) > 0)
         draw_steps(watched, &drawing);
     picture_draw(&watched->picture, &session->screen, &session->out, &drawing);
@@ -127,7 +127,7 @@ static void keep_status(struct watched *watched, const json_t *data)
 static void put_step_line(struct session *session, struct pool *pool, const json_t *step)
 {
     const char *status = json_text(step, "status", ""), *error = error_show(pool, step, "error");
-    const char *waits = waiting_sentence(pool, step, session->screen.now_ms);
+    const char *waits = step_waiting(pool, step, session->screen.now_ms);
     struct text *out = &session->out;
     screen_put(&session->screen, out, STYLE_DIM,
                moment_show_exact(pool, json_time_ms(step, "updatedAt"), session->screen.now_ms));
@@ -171,12 +171,23 @@ static void put_held_line(struct watched *watched, struct pool *pool)
     watched->held = NULL;
 }
 
+/* How it stands was told before: only what it waits for is new, which the lines of its steps say. */
+static bool is_known(const struct watched *watched, const json_t *data)
+{
+    return watched->details != NULL && json_number(data, "runNumber", watched->run) == watched->run &&
+           strcmp(phase_of(watched->details), phase_of(json_at(data, "details"))) == 0;
+}
+
 /* Each change is a line. */
 static void tell(struct watched *watched, const char *event, const json_t *data)
 {
     struct session *session = watched->session;
     struct pool pool = { NULL };
     bool is_status = strcmp(event, "status") == 0;
+    if (is_status && is_known(watched, data))
+        return;
+    if (is_status)
+        keep_status(watched, data);
     screen_refresh(&session->screen);
     if (is_status || time_of(session, data) > time_of(session, watched->held))
         put_held_line(watched, &pool);

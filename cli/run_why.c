@@ -1,346 +1,330 @@
-/* run_why.c - pawl instances why: one paragraph that says why an instance does not move, and the command that would
- * move it.
+/* run_why.c - pawl instances why: why an instance does not move, and the command that would move it.
  *
- * The reason is found from the instance's phase, the steps that it waits in, and, where it is due and nobody takes it
- * up, from the server's figures. */
+ * The server says both.  Here they become a paragraph, lines for what it waits for where that is more than one thing, and command
+ * lines. */
 #include <string.h>
 
-#include "history.h"
-#include "metrics.h"
 #include "moment.h"
 #include "run.h"
 #include "view.h"
 #include "waiting.h"
-#include "why.h"
 
-enum { STEPS_LOOKED_AT = 100, OVERDUE_MS = 2000 };
+enum { COMMANDS_MAX = 10 };
 
-/* ---- Waiting --------------------------------------------------------------------------------------------------------------- */
+struct why {
+    struct session *session;
+    struct pool *pool;
+    const json_t *said, *node; /* the answer, and the topmost node in it */
+    const char *workflow;
+    const char *name; /* of the instance; "It" once it was named */
+    int64_t now_ms;
+};
 
-/* The run waits in it: one that is being undone waits in what undoes it alone. */
-static bool counts(const struct why *why, const json_t *step)
+static bool is_about(const struct why *why, const char *reason)
 {
-    return undoes_another(step) || !is_being_undone(why->steps);
+    return strcmp(json_text(why->node, "reason", ""), reason) == 0;
 }
 
-/* The steps that wait, joined: "sleeping until ..., and waiting for event ...". */
-static const char *join_waits(const struct why *why, size_t *out_count)
+static const json_t *only_part(const struct why *why)
 {
-    const char *joined = "";
-    size_t index, count = 0;
-    json_t *step;
-    json_array_foreach(why->steps, index, step) {
-        const char *sentence = waiting_sentence(why->pool, step, why->now_ms);
-        if (sentence == NULL || !counts(why, step))
-            continue;
-        joined = pool_format(why->pool, "%s%s%s", joined, count > 0 ? "; and " : "", sentence);
-        count++;
-    }
-    *out_count = count;
-    return joined;
+    const json_t *parts = json_at(why->node, "parts");
+    return json_array_size(parts) == 1 ? json_array_get(parts, 0) : NULL;
 }
 
-/* The newest step that waits as that type does; NULL: there is none. */
-static const json_t *waiting_step(const struct why *why, const char *type)
+/* ---- Commands ---------------------------------------------------------------------------------------------------------------- */
+
+/* NULL: there is none. */
+static const char *command_line(struct pool *pool, const json_t *command)
 {
+    const char *verb = json_text(command, "verb", NULL);
+    const struct reference about = { json_text(command, "workflowName", "?"), json_text(command, "instanceId", "?") };
+    const char *name = reference_name(pool, &about);
+    if (verb == NULL)
+        return NULL;
+    if (strcmp(verb, "tick") == 0)
+        return "pawl tick";
+    if (strcmp(verb, "succeed") == 0)
+        return "pawl deferred succeed TOKEN";
+    if (strcmp(verb, "claim") == 0)
+        return pool_format(pool, "pawl jobs claim %s", json_text(command, "function", "FUNCTION"));
+    if (strcmp(verb, "send-event") == 0)
+        return pool_format(pool, "pawl instances send-event %s --type %s", name, json_text(command, "event", "TYPE"));
+    return pool_format(pool, "pawl instances %s %s", verb, name);
+}
+
+struct command_lines {
+    const char *lines[COMMANDS_MAX];
+    size_t count;
+};
+
+static void add_command(struct pool *pool, struct command_lines *commands, const json_t *node)
+{
+    const char *line = command_line(pool, json_at(node, "command"));
+    for (size_t i = 0; line != NULL && i < commands->count; i++)
+        if (strcmp(commands->lines[i], line) == 0)
+            return;
+    if (line != NULL && commands->count < COMMANDS_MAX)
+        commands->lines[commands->count++] = line;
+}
+
+/* That of the node, and where it is a fork those of its parts. */
+static void add_commands(struct pool *pool, struct command_lines *commands, const json_t *node)
+{
+    const char *reason = json_text(node, "reason", "");
     size_t index;
-    json_t *step;
-    json_array_foreach(why->steps, index, step)
-        if (waits_as(step, type) && counts(why, step))
-            return step;
-    return NULL;
+    json_t *part;
+    add_command(pool, commands, node);
+    if (strcmp(reason, "all") == 0 || strcmp(reason, "first") == 0)
+        json_array_foreach(json_at(node, "parts"), index, part)
+            add_commands(pool, commands, part);
 }
 
-static bool is_tried_again(const struct why *why)
+/* ---- Waiting ----------------------------------------------------------------------------------------------------------------- */
+
+static const char *hint_for_worker(const struct why *why)
 {
-    size_t index;
-    json_t *step;
-    json_array_foreach(why->steps, index, step)
-        if (json_time_ms(step, "nextRetryAt") != 0 && counts(why, step))
-            return true;
-    return false;
+    int64_t runners = json_number(why->node, "runners", 0);
+    if (json_at(why->node, "job.takenAt") != NULL)
+        return "It goes on when that has answered, or at the step's timeout; should it have died, another gets the job once "
+               "its lease is over.";
+    if (runners > 0)
+        return pool_format(why->pool,
+                           "%lld of the runners on this store %s that function (pawl cluster): it goes on when one of "
+                           "them has answered, or at the step's timeout.",
+                           (long long)runners, runners == 1 ? "carries" : "carry");
+    return "No runner on this store has that function, so no worker for it seems to run, unless one asks for jobs over "
+           "HTTP. It goes on when one has answered: start a worker (pawld --worker), or take the job by hand.";
 }
 
-static int64_t earliest_ms(const struct why *why)
+static const char *hint(const struct why *why)
 {
-    int64_t earliest = 0;
-    size_t index;
-    json_t *step;
-    json_array_foreach(why->steps, index, step) {
-        bool is_waiting = strcmp(json_text(step, "status", ""), "waiting") == 0 && counts(why, step);
-        int64_t ms = is_waiting ? waiting_until_ms(step) : 0;
-        if (ms != 0 && (earliest == 0 || ms < earliest))
-            earliest = ms;
-    }
-    return earliest;
+    if (is_about(why, "waitingForEvent"))
+        return "Nobody has sent it such an event yet; sending one moves it.";
+    if (is_about(why, "waitingForDeferred"))
+        return "Whoever has its token finishes it, with succeed or with fail. The workflow has given the token away; the "
+               "server does not show it.";
+    if (is_about(why, "waitingForWorker"))
+        return hint_for_worker(why);
+    if (is_about(why, "waitingForChild"))
+        return "It goes on when that one has finished; ask why that has not.";
+    if (is_about(why, "sleeping"))
+        return "Nothing but time moves it.";
+    return pool_format(why->pool, "It goes on by itself; its log lines say more (pawl instances logs %s/%s).",
+                       why->workflow, json_text(why->said, "id", "?"));
 }
 
-/* ---- Due, and not taken up -------------------------------------------------------------------------------------------------- */
-
-/* How many runners carry the workflow, or "@" and a function, and take work up when it is due, on all machines; -1: the
- * server does not say. */
-static int count_runners(const struct why *why, const char *name)
+static const char *explain_waiting(const struct why *why)
 {
-    struct answer answer;
-    size_t index, place;
-    json_t *runner, *workflow;
-    int count = 0;
-    if (client_get(why->session, "/cluster", &answer) != EXIT_DONE)
-        return -1;
-    json_array_foreach(json_at(answer.json, "runners"), index, runner)
-        json_array_foreach(json_at(runner, "workflows"), place, workflow)
-            count += json_flag(runner, "sharing") && strcmp(json_text(workflow, "name", ""), name) == 0;
-    answer_free(&answer);
-    return count;
+    const char *sentence = waiting_sentence(why->pool, why->node, why->now_ms);
+    if (json_at(why->node, "parts") != NULL) /* lines follow */
+        return pool_format(why->pool, "%s is %s:", why->name, sentence);
+    return pool_format(why->pool, "%s is %s. %s", why->name, sentence, hint(why));
 }
 
-static void explain_queue(struct why *why, int64_t since_ms)
+static const char *explain_paused(const struct why *why)
 {
-    struct metrics metrics;
-    const char *since = "";
-    if (since_ms != 0)
-        since = pool_format(why->pool, " since %s, %s,", moment_show(why->pool, since_ms, why->now_ms),
-                            moment_relative(why->pool, since_ms, why->now_ms));
-    why->reason = "queued";
-    if (count_runners(why, why->reference->workflow) == 0) {
-        why->text =
-            pool_format(why->pool,
-                        "%s is due%s and nobody takes it up: no runner on this store carries \"%s\" but when it is "
-                        "ticked (pawl cluster). It goes on when a pawld that has it, with workers, is started; or at a "
-                        "tick, where the server allows that.",
-                        why->name, since, why->reference->workflow);
-        why->command = "pawl tick";
-        return;
-    }
-    const char *others = "";
-    if (metrics_read(why->session, &metrics) == EXIT_DONE) {
-        others = pool_format(why->pool, ": %.0f are due on the store, and the runner of this server holds %.0f",
-                             metrics_value(&metrics, "pawl_queue_depth", 0),
-                             metrics_value(&metrics, "pawl_runner_in_flight", 0));
-        metrics_free(&metrics);
-    }
-    why->text =
-        pool_format(why->pool,
-                    "%s is due%s and waits for its turn%s. It goes on by itself; more workers (pawld --workers), or "
-                    "another process on the same store, would get there sooner.",
-                    why->name, since, others);
+    const json_t *part = only_part(why);
+    if (part == NULL)
+        return pool_format(why->pool, "%s is paused: nothing of it runs until it is resumed.", why->name);
+    return pool_format(why->pool, "%s is paused: nothing of it runs until it is resumed. Beneath that it is %s%s",
+                       why->name, waiting_sentence(why->pool, part, why->now_ms),
+                       json_at(part, "parts") != NULL ? ":" : "; that time goes on counting.");
 }
 
-/* ---- Waiting for others -------------------------------------------------------------------------------------------------------- */
+/* ---- With runners, or without ---------------------------------------------------------------------------------------------- */
 
-static void explain_event(struct why *why, const json_t *step, const char *waits)
+static const char *show_since(const struct why *why)
 {
-    const char *type = json_text(step, "waitsFor.event", "?");
-    why->reason = "waitingForEvent";
-    why->command = pool_format(why->pool, "pawl instances send-event %s --type %s", why->name, type);
-    why->text = pool_format(why->pool, "%s is %s. Nobody has sent it such an event yet; sending one moves it.",
-                            why->name, waits);
+    int64_t since_ms = json_time_ms(why->node, "since");
+    return since_ms != 0 ? pool_format(why->pool, " since %s, %s,", moment_show(why->pool, since_ms, why->now_ms),
+                                       moment_relative(why->pool, since_ms, why->now_ms))
+                         : "";
 }
 
-/* Workers over HTTP are known to nobody until they ask; those on the store are. */
-static void explain_call(struct why *why, const json_t *step, const char *waits)
+static const char *show_last_step(const struct why *why)
 {
-    const char *function = waiting_function(step), *who;
-    why->reason = "waitingForWorker";
-    if (waiting_is_taken(step)) {
-        why->command = why_command(why, "watch");
-        why->text = pool_format(why->pool,
-                                "%s is %s. It goes on when that has answered, or at the step's timeout; should it have "
-                                "died, another gets the job once its lease is over.",
-                                why->name, waits);
-        return;
-    }
-    int count = function != NULL ? count_runners(why, pool_format(why->pool, "@%s", function)) : -1;
-    if (count > 0) {
-        why->text = pool_format(why->pool,
-                                "%s is %s. %d of the runners on this store %s that function (pawl cluster): "
-                                "it goes on when one of them has answered, or at the step's timeout.",
-                                why->name, waits, count, count == 1 ? "carries" : "carry");
-        return;
-    }
-    who = count == 0 ? "No runner on this store has that function, so no worker for it seems to run, unless one asks "
-                       "for jobs over HTTP"
-                     : "Whether a worker for it runs is not known";
-    why->text = pool_format(why->pool,
-                            "%s is %s. %s. It goes on when one has answered: start a worker (pawld --worker), "
-                            "or take the job by hand.",
-                            why->name, waits, who);
-    why->command = pool_format(why->pool, "pawl jobs claim %s", function != NULL ? function : "FUNCTION");
-}
-
-static void explain_child(struct why *why, const json_t *step, const char *waits)
-{
-    const char *status = why_phase_of(why, step), *stands = "";
-    why->reason = "waitingForChild";
-    why->command = pool_format(why->pool, "pawl instances why %s", child_of(why->pool, step));
-    if (status != NULL)
-        stands = pool_format(why->pool, ", which is %s", phase_show(status));
-    why->text = pool_format(why->pool, "%s is %s%s. It goes on when that one has finished; ask why that has not.",
-                            why->name, waits, stands);
-}
-
-static void explain_deferred(struct why *why, const char *waits)
-{
-    why->reason = "waitingForDeferred";
-    why->command = "pawl deferred succeed TOKEN";
-    why->text = pool_format(why->pool,
-                            "%s is %s. Whoever has its token finishes it, with succeed or with fail. The "
-                            "workflow has given the token away; the server does not show it.",
-                            why->name, waits);
-}
-
-static void explain_waiting(struct why *why)
-{
-    size_t count = 0;
-    const char *waits = join_waits(why, &count);
-    const json_t *step;
-    int64_t until_ms = earliest_ms(why);
-    if (count == 0 || (until_ms != 0 && until_ms + OVERDUE_MS < why->now_ms)) {
-        explain_queue(why, until_ms);
-    } else if ((step = waiting_step(why, "waitForEvent")) != NULL) {
-        explain_event(why, step, waits);
-    } else if (waiting_step(why, "deferred") != NULL) {
-        explain_deferred(why, waits);
-    } else if ((step = waiting_step(why, "call")) != NULL) {
-        explain_call(why, step, waits);
-    } else if ((step = waiting_step(why, "child")) != NULL) {
-        explain_child(why, step, waits);
-    } else if (is_tried_again(why)) {
-        why->reason = "waitingForRetry";
-        why->text =
-            pool_format(why->pool, "%s is %s. It goes on by itself; its log lines say more (pawl instances logs %s).",
-                        why->name, waits, why->name);
-    } else {
-        why->reason = "sleeping";
-        why->text = pool_format(why->pool, "%s is %s. Nothing but time moves it.", why->name, waits);
-    }
-}
-
-/* ---- Working ----------------------------------------------------------------------------------------------------------------- */
-
-static const char *last_step(const struct why *why)
-{
-    const json_t *step = json_array_get(why->steps, 0);
+    const json_t *step = json_at(why->said, "lastStep");
     return step != NULL
-               ? pool_format(why->pool, "its last finished step is \"%s\", of %s", json_text(step, "name", "?"),
+               ? pool_format(why->pool, "its last recorded step is \"%s\", of %s", json_text(step, "name", "?"),
                              moment_relative(why->pool, json_time_ms(step, "updatedAt"), why->now_ms))
                : "no step has finished yet";
 }
 
-static void explain_paused(struct why *why)
+static const char *explain_due(const struct why *why)
 {
-    size_t count = 0;
-    const char *waits = join_waits(why, &count);
-    why->reason = "paused";
-    why->command = why_command(why, "resume");
-    why->text = count > 0
-                    ? pool_format(why->pool,
-                                  "%s is paused: nothing of it runs until it is resumed. Beneath that it is %s; that "
-                                  "time goes on counting.",
-                                  why->name, waits)
-                    : pool_format(why->pool, "%s is paused: nothing of it runs until it is resumed.", why->name);
-}
-
-static void explain_repair(struct why *why)
-{
-    const json_t *step = why_failed_child(why, NULL);
-    why->reason = "waitingForRepair";
-    why->command = why_command(why, "resume");
-    why->text = pool_format(why->pool, "%s is paused, because %s. %s", why->name, failure_show(why->pool, why->steps),
-                            step != NULL ? why_child_first(why, step, "resume")
-                                         : "Mend what made it fail, then resume it: the step is tried again, from its "
-                                           "first attempt.");
-}
-
-/* The record says that a runner works on it, and there is none that would: its process has died, and nobody has found that
- * out yet.  Ticks, and runners that are stopping, do not take up work by themselves, but may be at it. */
-static void explain_left(struct why *why, const char *phase)
-{
-    bool pauses = strcmp(phase, "waitingForPause") == 0;
-    why->reason = "queued";
-    why->command = "pawl tick";
-    why->text = pool_format(
+    int64_t runners = json_number(why->node, "runners", 0);
+    if (is_about(why, "unserved"))
+        return pool_format(
+            why->pool,
+            "%s is due%s and nobody takes it up: no runner on this store carries \"%s\" but when it is "
+            "ticked (pawl cluster). It goes on when a pawld that has it, with workers, is started; or at a "
+            "tick, where the server allows that.",
+            why->name, show_since(why), why->workflow);
+    return pool_format(
         why->pool,
-        "A runner began to work on %s, but none that takes up work by itself carries \"%s\" on this store "
-        "now (pawl cluster). Unless a tick, or a pawld that is stopping, is at it, its process has died; %s. "
-        "It %s when a pawld that has it, with workers, is started; or at a tick, where the server allows "
-        "that.",
-        why->name, why->reference->workflow, last_step(why), pauses ? "pauses" : "goes on from there");
+        "%s is due%s and waits for its turn: %s its workflow (pawl cluster), and none has taken it yet; pawl "
+        "status says how many are due. It goes on by itself; more workers (pawld --workers), or another "
+        "process on the same store, would get there sooner.",
+        why->name, show_since(why),
+        runners == 1 ? "1 runner carries" : pool_format(why->pool, "%lld runners carry", (long long)runners));
 }
 
-/* What keeps one that is to stop from stopping. */
-static const char *explain_stopping(struct why *why, const char *phase)
+static const char *explain_lost(const struct why *why)
 {
-    size_t count = 0;
-    const char *waits = join_waits(why, &count);
-    if (strcmp(phase, "paused") == 0 || strcmp(phase, "waitingForPause") == 0) {
-        why->command = why_command(why, "resume");
-        return pool_format(why->pool, "But it %s: it ends only once it is resumed%s%s.",
-                           strcmp(phase, "paused") == 0 ? "is paused" : "is about to pause",
-                           count > 0 ? "; beneath that it is " : "", waits);
-    }
-    if (count == 0 && strcmp(phase, "queued") == 0) {
-        explain_queue(why, json_time_ms(why->meta, "updatedAt"));
-        return why->text;
-    }
-    if (count == 0 && strcmp(phase, "running") == 0 && count_runners(why, why->reference->workflow) == 0) {
-        explain_left(why, phase);
-        return why->text;
-    }
-    why->command = why_command(why, "watch");
-    return pool_format(why->pool, "%s%s%sIt goes on by itself.", count > 0 ? "Now it is " : "", waits,
-                       count > 0 ? ". " : "");
+    bool pauses = strcmp(json_text(why->said, "phase", ""), "waitingForPause") == 0;
+    int64_t until_ms = json_time_ms(why->node, "until");
+    const char *goes_on = pauses ? "pauses" : "goes on from there", *how;
+    how = json_number(why->node, "runners", 0) > 0
+              ? pool_format(why->pool, "It %s when another runner has taken it up, once its lease is over (%s).",
+                            goes_on, until_ms != 0 ? moment_show(why->pool, until_ms, why->now_ms) : "now")
+              : pool_format(why->pool,
+                            "No runner on this store takes up \"%s\" by itself (pawl cluster). It %s when a pawld that "
+                            "has it, with workers, is started; or at a tick, where the server allows that.",
+                            why->workflow, goes_on);
+    return pool_format(why->pool, "%s is nobody's: a runner began to work on it, and its process has died; %s. %s",
+                       why->name, show_last_step(why), how);
 }
 
-static void explain_interrupted(struct why *why, const char *phase)
+static const char *explain_running(const struct why *why)
 {
-    const char *stops = explain_stopping(why, phase);
-    why->reason = "interrupted";
-    why->text = pool_format(why->pool, "%s was told to stop (%s). %s", why->name, demand_show(why->meta), stops);
+    const char *runner = json_text(why->node, "runner.name", "?");
+    if (is_about(why, "waitingForPause"))
+        return pool_format(why->pool,
+                           "%s is about to pause: runner %s still works on it, and it pauses when the step under way "
+                           "ends; %s. Resuming takes the pause back.",
+                           why->name, runner, show_last_step(why));
+    return pool_format(
+        why->pool,
+        "%s does move: runner %s works on it now; %s. What the step under way does, only its code knows; "
+        "when it outlives its timeout it is tried again.",
+        why->name, runner, show_last_step(why));
 }
 
-static void explain_moving(struct why *why, const char *phase)
+/* ---- Failed ------------------------------------------------------------------------------------------------------------------ */
+
+/* A step that failed because its child did: what is to be done about that child before `verb` ("retry") makes sense. */
+static const char *explain_child(const struct why *why, const json_t *part, const char *verb)
 {
-    why->reason = phase;
-    if (count_runners(why, why->reference->workflow) == 0) {
-        explain_left(why, phase);
-    } else if (strcmp(phase, "waitingForPause") == 0) {
-        why->command = why_command(why, "resume");
-        why->text =
-            pool_format(why->pool,
-                        "%s is about to pause: a runner still works on it, and it pauses when the step under way "
-                        "ends; %s. Resuming takes the pause back.",
-                        why->name, last_step(why));
-    } else {
-        why->text =
-            pool_format(why->pool,
-                        "%s does move: a runner works on it now; %s. What the step under way does, only its code "
-                        "knows; when it outlives its timeout it is tried again.",
-                        why->name, last_step(why));
-        why->command = why_command(why, "watch");
-    }
+    const struct reference about = { json_text(part, "workflowName", "?"), json_text(part, "instanceId", "?") };
+    const char *child = reference_name(why->pool, &about), *own = json_text(part, "command.verb", NULL);
+    const char *id = json_text(why->said, "id", "?");
+    if (own == NULL)
+        return pool_format(why->pool,
+                           "Its child %s had failed, and is %s by now: %s this one, and it takes up how that ends.",
+                           child, phase_show(json_text(part, "phase", "gone")), verb);
+    return pool_format(
+        why->pool,
+        "It failed because its child %s did: mend and %s that one first (pawl instances why %s says how), "
+        "then %s this one (pawl instances %s %s/%s); it waits for the child's new run.",
+        child, own, child, verb, verb, why->workflow, id);
 }
 
-static void explain(struct why *why)
+static bool is_of_child(const json_t *part)
 {
-    const char *status = json_text(why->details, "status", ""), *phase = phase_of(why->details);
-    if (strcmp(status, "complete") == 0 || strcmp(status, "errored") == 0 || strcmp(status, "terminated") == 0)
-        why_ended(why, status);
-    else if (json_flag(why->meta, "interrupted"))
-        explain_interrupted(why, phase);
-    else if (strcmp(phase, "waitingForPause") == 0 || strcmp(phase, "running") == 0)
-        explain_moving(why, phase);
-    else if (strcmp(phase, "waitingForRepair") == 0)
-        explain_repair(why);
-    else if (strcmp(status, "paused") == 0)
-        explain_paused(why);
-    else if (strcmp(status, "waiting") == 0)
-        explain_waiting(why);
-    else
-        explain_queue(why, json_time_ms(why->meta, "updatedAt"));
+    return json_at(part, "instanceId") != NULL;
+}
+
+static const char *explain_repair(const struct why *why)
+{
+    const json_t *part = json_array_get(json_at(why->node, "parts"), 0);
+    bool is_failed = strcmp(json_text(part, "reason", ""), "failed") == 0;
+    return pool_format(why->pool, "%s is paused, because %s. %s", why->name,
+                       is_failed ? waiting_sentence(why->pool, part, why->now_ms) : "a step failed for good",
+                       is_failed && is_of_child(part)
+                           ? explain_child(why, part, "resume")
+                           : "Mend what made it fail, then resume it: the step is tried again, from its "
+                             "first attempt.");
+}
+
+/* Compensations that failed: 'step "compensate: charge" failed for good (Stuck: no answer)'; NULL: there are none. */
+static const char *show_not_undone(const struct why *why)
+{
+    const char *joined = NULL;
+    size_t index;
+    json_t *part;
+    json_array_foreach(json_at(why->node, "parts"), index, part)
+        if (json_at(part, "undoes") != NULL)
+            joined = pool_format(why->pool, "%s%s%s", joined != NULL ? joined : "", joined != NULL ? ", and " : "",
+                                 waiting_sentence(why->pool, part, why->now_ms));
+    return joined;
+}
+
+/* What can be done with a run that failed. */
+static const char *ways_on(const struct why *why)
+{
+    const json_t *part = only_part(why);
+    bool is_undone = json_flag(why->said, "undone");
+    const char *child = "";
+    if (is_undone && is_of_child(part))
+        child = pool_format(why->pool, "It failed because its child %s/%s did. ", json_text(part, "workflowName", "?"),
+                            json_text(part, "instanceId", "?"));
+    if (is_undone || json_at(why->said, "lastStep") == NULL) /* a run that keeps nothing is as good as a new one */
+        return pool_format(why->pool, "%sOnce the cause is mended, a new run starts it over%s", child,
+                           is_undone ? ": what its steps did was undone." : ".");
+    return is_of_child(part)
+               ? explain_child(why, part, "retry")
+               : "Once the cause is mended, a retry keeps what had finished and tries the step that failed "
+                 "again; a restart starts it over.";
+}
+
+/* A new run may keep what was before a step, unless it was undone. */
+static const char *where_from(const struct why *why)
+{
+    if (json_flag(why->said, "undone"))
+        return "Only a new run, from the top, would start it again: what its steps did was undone.";
+    if (json_at(why->said, "lastStep") == NULL)
+        return "Only a new run, from the top, would start it again.";
+    return "Only a new run would start it again: from the top, or from one of its steps, with what was before that kept "
+           "(--from STEP).";
+}
+
+static const char *explain_end(const struct why *why)
+{
+    int64_t ms = json_time_ms(why->node, "since");
+    const char *error = error_show(why->pool, why->said, "error"), *not_undone = show_not_undone(why), *ways;
+    const char *when = pool_format(why->pool, "at %s, %s", moment_show(why->pool, ms, why->now_ms),
+                                   moment_relative(why->pool, ms, why->now_ms));
+    ways = not_undone == NULL
+               ? NULL
+               : pool_format(why->pool,
+                             "Some of what it did was not undone: %s. Undo that by hand; a restart, from "
+                             "the top, is the only way on.",
+                             not_undone);
+    if (is_about(why, "terminated") && ways != NULL)
+        error = ""; /* it says the same */
+    if (is_about(why, "complete"))
+        return pool_format(why->pool, "%s has finished: it completed %s. %s", why->name, when, where_from(why));
+    if (is_about(why, "errored"))
+        return pool_format(why->pool, "%s has failed %s with %s, which its workflow did not handle. %s", why->name,
+                           when, error[0] != '\0' ? error : "an error", ways != NULL ? ways : ways_on(why));
+    return pool_format(why->pool, "%s was terminated %s%s%s%s. %s", why->name, when, error[0] != '\0' ? " (" : "",
+                       error, error[0] != '\0' ? ")" : "", ways != NULL ? ways : where_from(why));
 }
 
 /* ---- All of it ----------------------------------------------------------------------------------------------------------------- */
+
+static const char *explain(const struct why *why)
+{
+    static const struct {
+        const char *reason;
+        const char *(*explain)(const struct why *why);
+    } reasons[] = {
+        { "complete", explain_end },
+        { "errored", explain_end },
+        { "terminated", explain_end },
+        { "running", explain_running },
+        { "waitingForPause", explain_running },
+        { "lost", explain_lost },
+        { "queued", explain_due },
+        { "unserved", explain_due },
+        { "paused", explain_paused },
+        { "waitingForRepair", explain_repair },
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (is_about(why, reasons[i].reason))
+            return reasons[i].explain(why);
+    return explain_waiting(why);
+}
 
 /* The paragraph, broken into lines where there is a width; elsewhere it is one, which tools for lines can take. */
 static void put_paragraph(struct session *session, const char *text)
@@ -360,56 +344,54 @@ static void put_paragraph(struct session *session, const char *text)
     text_put(&session->out, "\n");
 }
 
-static enum exit_code print(struct why *why)
+/* The lines below a fork that it waits for, or would if it were not paused. */
+static void put_lines(struct why *why)
+{
+    const json_t *node = is_about(why, "paused") ? only_part(why) : why->node;
+    if (is_about(why, "paused") || is_about(why, "all") || is_about(why, "first"))
+        waiting_put_parts(why->session, &why->session->out, STYLE_PLAIN, node);
+}
+
+static void put(struct why *why)
 {
     struct session *session = why->session;
-    if (session_is_json(session)) {
-        json_t *json =
-            json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s?}", "workflowName", why->reference->workflow, "id",
-                      why->reference->id, "status", json_text(why->details, "status", ""), "phase",
-                      phase_of(why->details), "reason", why->reason, "text", why->text, "command", why->command);
-        if (json == NULL)
-            out_of_memory();
-        session_put_json(session, json);
-        json_decref(json);
-        return session_print(session);
+    struct command_lines commands = { .count = 0 };
+    const char *demand = demand_show(why->said), *told = "";
+    if (demand != NULL) {
+        told = pool_format(why->pool, "%s was told to stop (%s). ", why->name, demand);
+        why->name = "It";
     }
-    put_paragraph(session, why->text);
-    if (why->command != NULL) {
-        text_put(&session->out, "\n    ");
-        screen_put(&session->screen, &session->out, STYLE_BOLD, safe(&session->pool, why->command));
+    put_paragraph(session, pool_format(why->pool, "%s%s", told, explain(why)));
+    put_lines(why);
+    add_commands(why->pool, &commands, why->node);
+    for (size_t i = 0; i < commands.count; i++) {
+        text_put(&session->out, i == 0 ? "\n    " : "    ");
+        screen_put(&session->screen, &session->out, STYLE_BOLD, safe(&session->pool, commands.lines[i]));
         text_put(&session->out, "\n");
     }
-    return session_print(session);
 }
 
 enum exit_code run_instances_why(struct session *session)
 {
     struct reference reference;
     struct answer answer;
-    json_t *history = NULL;
     enum exit_code code = reference_find(session, &reference);
     if (code == EXIT_DONE)
-        code = client_get(session, reference_path(&session->pool, &reference), &answer);
+        code = client_get(session, pool_format(&session->pool, "%s/why", reference_path(&session->pool, &reference)),
+                          &answer);
     if (code != EXIT_DONE)
-        return code;
-    struct history_query query = { .run = json_number(answer.json, "meta.runNumber", 0),
-                                   .order = "desc",
-                                   .limit = STEPS_LOOKED_AT };
-    code = history_fetch(session, &reference, &query, &history);
-    if (code == EXIT_DONE) {
-        struct why why = { .session = session,
-                           .pool = &session->pool,
-                           .reference = &reference,
-                           .name = reference_name(&session->pool, &reference),
-                           .details = json_at(answer.json, "details"),
-                           .meta = json_at(answer.json, "meta"),
-                           .steps = json_at(history, "steps"),
-                           .now_ms = session->screen.now_ms };
-        explain(&why);
-        code = print(&why);
-    }
-    json_decref(history);
+        return explain_workflow(session, code, reference.workflow);
+    struct why why = { .session = session,
+                       .pool = &session->pool,
+                       .said = answer.json,
+                       .node = json_at(answer.json, "why"),
+                       .workflow = reference.workflow,
+                       .name = reference_name(&session->pool, &reference),
+                       .now_ms = session->screen.now_ms };
+    if (session_is_json(session))
+        session_put_answer(session, &answer);
+    else
+        put(&why);
     answer_free(&answer);
-    return code;
+    return session_print(session);
 }

@@ -94,7 +94,7 @@ static const char *remark(struct session *session, const json_t *step, const str
     const char *error = error_show(&session->pool, step, "error");
     const json_t *result = json_at(step, "result");
     if (timeline->has_ended && is_waiting(step))
-        return cut_off_sentence(&session->pool, step);
+        return step_cut_off(&session->pool, step);
     if (error[0] != '\0')
         return error;
     return timeline->with_results && result != NULL

@@ -28,8 +28,8 @@ const char *phase_show(const char *phase)
 
 const char *demand_show(const json_t *meta)
 {
-    const char *demand = json_text(meta, "demand", "interrupt"); /* an older server has only the flag */
-    if (!json_flag(meta, "interrupted"))
+    const char *demand = json_text(meta, "demand", NULL);
+    if (demand == NULL)
         return NULL;
     if (strcmp(demand, "rollback") == 0)
         return "terminated with rollback: what its steps did is undone before it ends";
@@ -55,24 +55,27 @@ static void put_line(struct session *session, struct text *out, enum style style
     text_put(out, "\n");
 }
 
-void view_waits(struct session *session, struct text *out, const struct reference *reference, const json_t *details,
-                const json_t *steps)
+void view_waits(struct session *session, struct text *out, const struct reference *reference, const json_t *details)
 {
-    const char *status = json_text(details, "status", ""), *phase = phase_of(details);
-    bool is_paused = strcmp(status, "paused") == 0, is_undone = is_being_undone(steps);
+    const json_t *node = json_at(details, "waitingFor");
+    const char *reason = json_text(node, "reason", ""), *phase = phase_of(details), *failed = "a step failed for good";
+    bool is_repair = strcmp(reason, "waitingForRepair") == 0, is_paused = is_repair || strcmp(reason, "paused") == 0;
+    const json_t *first = json_array_get(json_at(node, "parts"), 0);
     size_t index;
-    json_t *step;
-    if (strcmp(phase, "waitingForRepair") == 0)
-        put_line(session, out, status_style(phase),
-                 repair_sentence(&session->pool, steps, reference_name(&session->pool, reference)));
-    if (!is_paused && strcmp(status, "waiting") != 0)
+    json_t *part;
+    if (node != NULL && !is_paused)
+        waiting_put(session, out, status_style(phase), "", node);
+    if (!is_paused)
         return;
-    json_array_foreach(steps, index, step) {
-        const char *sentence = waiting_sentence(&session->pool, step, session->screen.now_ms);
-        if (sentence != NULL && (!is_undone || undoes_another(step)))
-            put_line(session, out, status_style(status),
-                     is_paused ? pool_format(&session->pool, "paused while %s", sentence) : sentence);
-    }
+    if (strcmp(json_text(first, "reason", ""), "failed") == 0)
+        failed = waiting_sentence(&session->pool, first, session->screen.now_ms);
+    if (is_repair)
+        put_line(session, out, status_style(phase),
+                 pool_format(&session->pool, "paused: %s; mend it, then pawl instances resume %s", failed,
+                             reference_name(&session->pool, reference)));
+    json_array_foreach(json_at(node, "parts"), index, part)
+        if (strcmp(json_text(part, "reason", ""), "failed") != 0)
+            waiting_put(session, out, status_style(phase), "paused while ", part);
 }
 
 /* ---- What is known about it -------------------------------------------------------------------------------------------- */
@@ -176,7 +179,7 @@ void view_print(struct session *session, struct text *out, const struct referenc
     view_title(session, out, reference, phase_of(details), json_number(instance, "meta.runNumber", 1));
     if (demand != NULL)
         put_line(session, out, STYLE_MAGENTA, demand);
-    view_waits(session, out, reference, details, steps);
+    view_waits(session, out, reference, details);
     text_put(out, "\n");
     put_facts(session, out, instance, is_full);
     if (is_full) {

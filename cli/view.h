@@ -8,16 +8,15 @@
 void view_title(struct session *session, struct text *out, const struct reference *reference, const char *phase,
                 int64_t run);
 
-/* A line for each of the steps that the run waits in, or for the one that is to be mended.  details: {status, phase}. */
-void view_waits(struct session *session, struct text *out, const struct reference *reference, const json_t *details,
-                const json_t *steps);
+/* What the run waits for, or the step that is to be mended.  details: as the server answers them; nothing where it does not wait. */
+void view_waits(struct session *session, struct text *out, const struct reference *reference, const json_t *details);
 
 /* instance: as GET answers it, with its "children" (a page of them) where they are to be shown.  history: its steps, the newest last. */
 void view_print(struct session *session, struct text *out, const struct reference *reference, const json_t *instance,
                 const json_t *history, bool is_full);
 
 /* How a run that is to stop was asked to, and what that means: "interrupted: what its steps did is undone before it ends".
- * meta: as GET answers it.  NULL: it was not asked. */
+ * meta: what the server says with a `demand`.  NULL: it was not asked. */
 const char *demand_show(const json_t *meta);
 
 /* Whether the run of these details has finished. */

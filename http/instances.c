@@ -170,7 +170,7 @@ pawl_status pw_http_get(pawl_http_call *call)
 
 void pw_http_why(pawl_http_call *call)
 {
-    struct pawl_why why;
+    struct pawl_why_answer why;
     pawl_scope *scope = begin_page(call);
     if (scope == NULL)
         return;

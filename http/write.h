@@ -41,7 +41,7 @@ void pw_http_write_history(struct pw_http_text *out, const struct pawl_history *
 /* Whether there is another page, and how it is asked for; cursor NULL: there is none. */
 void pw_http_write_cursor(struct pw_http_text *out, const char *cursor_key, const char *flag_key, const char *cursor);
 /* {id, workflowName, runNumber, status, phase, demand?, error?, lastStep?, undone, why} */
-void pw_http_write_why(struct pw_http_text *out, const struct pawl_why *why);
+void pw_http_write_why(struct pw_http_text *out, const struct pawl_why_answer *why);
 /* "waitingFor": the same tree, without what only pawl_why() says. */
 void pw_http_write_waiting_for(struct pw_http_text *out, const struct pawl_why_node *node);
 

@@ -96,7 +96,7 @@ void pw_http_write_waiting_for(struct pw_http_text *out, const struct pawl_why_n
     write_node(out, "waitingFor", node, /* is_short= */ true);
 }
 
-void pw_http_write_why(struct pw_http_text *out, const struct pawl_why *why)
+void pw_http_write_why(struct pw_http_text *out, const struct pawl_why_answer *why)
 {
     const struct pawl_instance *instance = &why->instance;
     pw_http_json_open(out, NULL, '{');

@@ -5,16 +5,16 @@
 #include "contract_world.h"
 #include "why_text.h"
 
-static struct pawl_why ask(struct contract *contract)
+static struct pawl_why_answer ask(struct contract *contract)
 {
-    struct pawl_why why;
+    struct pawl_why_answer why;
     assert_ok(contract, pawl_why(contract->engine, contract->scope, "w", "i", &why, &contract->error));
     return why;
 }
 
 static void assert_why_at(struct contract *contract, const char *expected, const char *file, int line)
 {
-    struct pawl_why why = ask(contract);
+    struct pawl_why_answer why = ask(contract);
     assert_text_at(why_text(contract->scope, &why.node), expected, file, line);
 }
 #define assert_why(contract, expected) assert_why_at(contract, expected, __FILE__, __LINE__)
@@ -125,7 +125,7 @@ static void E_a_job_that_was_taken_says_by_whom_and_until_when(void **state)
     contract_jump(contract, MINUTE_MS);
     assert_ok(contract, pawl_job_claim(contract->engine, contract->scope, &options, &jobs, &count, &contract->error));
     assert_int_equal(count, 1);
-    struct pawl_why why = ask(contract);
+    struct pawl_why_answer why = ask(contract);
     assert_int_equal(why.node.kind, PAWL_WHY_WORKER);
     assert_int_equal(why.node.command.verb, PAWL_VERB_WATCH);
     assert_int_equal(why.node.since_ms, CONTRACT_START_MS + MINUTE_MS);
@@ -175,7 +175,7 @@ static void E_forks_are_a_tree_and_what_is_over_is_not_in_it(void **state)
     contract_start(contract, run_forks, "[\"a\",[\"b\",\"c\"]]");
     assert_why(contract, "all both !send-event(sleeping a-nap +3600s, first race("
                          "waitingForEvent wait-b b +7200s !send-event, waitingForEvent wait-c c +7200s !send-event))");
-    struct pawl_why why = ask(contract);
+    struct pawl_why_answer why = ask(contract);
     assert_text(why.node.command.event_type, "b");
     assert_int_equal(why.node.parts->branch, 0);
     assert_int_equal(why.node.parts->next->branch, 1);
@@ -213,7 +213,7 @@ static void E_of_many_steps_that_wait_some_are_shown_and_the_others_counted(void
     struct contract *contract = *state;
     struct pawl_instance instance;
     contract_start(contract, run_crowd, NULL);
-    struct pawl_why why = ask(contract);
+    struct pawl_why_answer why = ask(contract);
     assert_int_equal(count_parts(&why.node), PAWL_WAITS_SHOWN_MAX);
     assert_int_equal(why.node.more, 250 - PAWL_WAITS_SHOWN_MAX);
     assert_text(why.node.fork, "crowd");
@@ -256,7 +256,7 @@ static void E_a_due_run_that_nobody_takes_up_says_so(void **state)
 static pawl_status body_asks(pawl_step *step, const pawl_value *input, pawl_value **out_result)
 {
     struct contract *contract = pawl_step_user(step);
-    struct pawl_why why;
+    struct pawl_why_answer why;
     (void)input;
     (void)out_result;
     if (pawl_why(contract->engine, contract->scope, "w", "i", &why, NULL) != PAWL_OK)
@@ -322,6 +322,31 @@ static void E_a_run_that_waits_for_repair_names_the_steps_that_failed(void **sta
     assert_text(command.workflow, "frail");
     assert_text(command.id, contract_child(contract).id);
     assert_ok(contract, pawl_terminate(contract->engine, "w", "i", &contract->error));
+}
+
+static pawl_status branch_fails(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    return pawl_do(run, "work", &once, contract_body_fails, NULL, out_result);
+}
+
+static pawl_status run_fails_beside_a_wait(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    struct pawl_branch branches[] = { { .run = branch_waits }, { .run = branch_fails } };
+    pawl_value *input;
+    (void)out_result;
+    (void)params;
+    PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "s", "go"));
+    branches[0].input = input;
+    return pawl_all(run, "both", branches, 2, 0);
+}
+
+static void E_a_run_that_waits_for_repair_says_what_else_it_waits_for(void **state)
+{
+    struct contract *contract = *state;
+    start_suspending(contract, run_fails_beside_a_wait);
+    assert_why(contract, "waitingForRepair !resume(failed work, "
+                         "all both(waitingForEvent wait-go go +7200s !send-event))");
 }
 
 /* ---- Ends ------------------------------------------------------------------------------------------------------ */
@@ -421,7 +446,7 @@ static void E_a_run_that_is_undone_waits_in_what_undoes_it_alone(void **state)
 static void E_why_names_what_is_wrong_with_the_question(void **state)
 {
     struct contract *contract = *state;
-    struct pawl_why why;
+    struct pawl_why_answer why;
     contract_start(contract, run_one, "\"sleep\"");
     assert_status(pawl_why(contract->engine, contract->scope, "none", "i", &why, &contract->error),
                   PAWL_WORKFLOW_NOT_FOUND);
@@ -446,6 +471,7 @@ int main(void)
         CONTRACT_TEST(E_a_due_run_that_nobody_takes_up_says_so),
         CONTRACT_TEST(E_a_run_that_a_runner_works_on_names_it),
         CONTRACT_TEST(E_a_run_that_waits_for_repair_names_the_steps_that_failed),
+        CONTRACT_TEST(E_a_run_that_waits_for_repair_says_what_else_it_waits_for),
         CONTRACT_TEST(E_a_run_that_has_ended_says_how_and_what_is_possible),
         CONTRACT_TEST(E_a_run_that_its_child_failed_goes_on_after_the_child),
         CONTRACT_TEST(E_a_run_that_is_undone_waits_in_what_undoes_it_alone),

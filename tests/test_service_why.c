@@ -7,16 +7,16 @@
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
 
-static struct pawl_why ask(struct world *world, const char *id)
+static struct pawl_why_answer ask(struct world *world, const char *id)
 {
-    struct pawl_why why;
+    struct pawl_why_answer why;
     assert_int_equal(pawl_why(world->engine, world->scope, "order", id, &why, &world->error), PAWL_OK);
     return why;
 }
 
 static const char *text_of(struct world *world, const char *id)
 {
-    struct pawl_why why = ask(world, id);
+    struct pawl_why_answer why = ask(world, id);
     return why_text(world->scope, &why.node);
 }
 
@@ -107,7 +107,7 @@ static void damaged_places_leave_a_tree(void **state)
     record(world, "a", 4, "{\"fork\":7,\"kind\":null,\"branch\":\"x\",\"within\":{\"within\":3}}");
     world_park(world, "a", PW_TASK_WAITING, PW_TASK_WAKE, WORLD_START_MS + 1000);
 
-    struct pawl_why why = ask(world, "a");
+    struct pawl_why_answer why = ask(world, "a");
     size_t steps = 0;
     for (const char *at = why_text(world->scope, &why.node); (at = strstr(at, "sleeping step-")) != NULL; at++)
         steps++;

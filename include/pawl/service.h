@@ -330,7 +330,7 @@ struct pawl_why_node {
     struct pawl_why_command command;
 };
 
-struct pawl_why {
+struct pawl_why_answer {
     struct pawl_instance instance;            /* without current_step and parent */
     const struct pawl_step_record *last_step; /* that was recorded, without its result; NULL: none yet */
     bool is_undone; /* what its steps did was undone, or is being: no run can keep them (PAWL_NOT_REPAIRABLE) */
@@ -343,7 +343,7 @@ enum { PAWL_WAITS_SHOWN = 20, PAWL_WAITS_SHOWN_MAX = 100 };
  * PAWL_WAITS_SHOWN_MAX steps.  Of a run that has ended: how, and what is possible now.  A few rows are read, one after the other,
  * while the run may go on. */
 PAWL_API pawl_status pawl_why(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
-                              struct pawl_why *out_why, struct pawl_error *error) PAWL_MUST_CHECK;
+                              struct pawl_why_answer *out_why, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* ---- Lists ----------------------------------------------------------------------------------------------------- */
 

@@ -145,7 +145,7 @@ static pawl_status place_leaf(pawl_scope *scope, struct pawl_why_node *leaf, str
     return PAWL_OK;
 }
 
-/* The steps are placed beginning with the newest, and each goes before the others of its group. */
+/* The steps that wait are placed beginning with the newest, and each goes before the others of its group. */
 static pawl_status build(pawl_scope *scope, struct pw_waits *waits)
 {
     struct pawl_why_node *top = pw_scope_take(scope, sizeof *top);
@@ -153,7 +153,8 @@ static pawl_status build(pawl_scope *scope, struct pw_waits *waits)
     if (top != NULL)
         *top = (struct pawl_why_node){ .kind = PAWL_WHY_ALL, .branch = -1 };
     for (size_t i = 0; status == PAWL_OK && i < waits->count; i++)
-        status = place_leaf(scope, &waits->leaves[i], top);
+        if (waits->leaves[i].kind != PAWL_WHY_FAILED)
+            status = place_leaf(scope, &waits->leaves[i], top);
     if (status != PAWL_OK || top->parts == NULL)
         return status;
     /* Mostly there is one thing that it waits for. */
@@ -202,7 +203,10 @@ static pawl_status read_waiting(struct pw_store *store, struct pw_arena *arena, 
     pawl_status status = pw_read_waiting_steps(store, arena, &query, out_rows, out_count, error);
     if (status == PAWL_OK && *out_count == max)
         status = pw_read(store, &asked, arena, &found, error);
+    if (status != PAWL_OK)
+        return status;
     *out_more = found.total > (int64_t)max ? found.total - (int64_t)max : 0;
+    *out_count = drop_idle(*out_rows, *out_count);
     return status;
 }
 
@@ -215,55 +219,66 @@ pawl_status pw_waits_look_back(struct pw_store *store, struct pw_arena *arena, c
     return pw_read_steps(store, arena, &query, out_rows, out_count, error);
 }
 
-static struct pawl_why_node *new_top(pawl_scope *scope, const struct pw_instance *row, enum pawl_why_kind kind)
+/* The steps that a repair would put back, and those that wait in other branches. */
+static pawl_status read_failed(struct pw_store *store, struct pw_arena *arena, const struct pw_instance *row,
+                               size_t max, struct pw_step_row **rows, size_t *count, struct pawl_error *error)
 {
-    struct pawl_why_node *node = pw_scope_take(scope, sizeof *node);
-    if (node != NULL)
-        *node = (struct pawl_why_node){ .kind = kind, .branch = -1, .since_ms = row->updated_at_ms };
-    return node;
+    struct pw_step_row *failed = NULL, *both;
+    size_t failed_count = 0;
+    pawl_status status = pw_waits_look_back(store, arena, row, PW_PAGE_SIZE_MAX, &failed, &failed_count, error);
+    if (status != PAWL_OK)
+        return status;
+    failed_count = pw_waits_keep(failed, failed_count, pw_repair_can_mend);
+    failed_count = failed_count < max ? failed_count : max;
+    both = pw_arena_take(arena, (failed_count + *count) * sizeof *both + 1);
+    if (both == NULL)
+        return PAWL_NOMEM;
+    memcpy(both, failed, failed_count * sizeof *both);
+    memcpy(both + failed_count, *rows, *count * sizeof *both);
+    *rows = both;
+    *count += failed_count;
+    return PAWL_OK;
 }
 
-/* Rows of steps become a tree. */
-static pawl_status show(pawl_scope *scope, const struct pw_instance *row, const struct pw_step_row *rows, size_t count,
-                        int64_t more, struct pw_waits *waits)
+/* A paused run has a node of its own on top, below which are the steps that failed before what it waits for. */
+static pawl_status add_pause(pawl_scope *scope, const struct pw_instance *row, struct pw_waits *waits)
 {
-    bool is_paused = row->task.status == PW_TASK_PAUSED, is_repair = is_paused && row->task.kind == PW_TASK_REPAIR;
-    pawl_status status = pw_waits_show(scope, row->run, rows, count, waits);
-    if (status == PAWL_OK && !is_repair)
-        status = build(scope, waits);
-    if (status == PAWL_OK && is_paused) {
-        struct pawl_why_node *paused = new_top(scope, row, is_repair ? PAWL_WHY_REPAIR : PAWL_WHY_PAUSED);
-        if (paused == NULL)
-            return PAWL_NOMEM;
-        if (is_repair)
-            pw_waits_hang(waits, paused);
-        paused->parts = is_repair ? paused->parts : waits->top;
-        waits->top = paused;
-    }
-    if (status == PAWL_OK && waits->top != NULL)
-        waits->top->more = more;
-    return status;
+    bool is_repair = row->task.kind == PW_TASK_REPAIR;
+    struct pawl_why_node *paused = pw_scope_take(scope, sizeof *paused);
+    if (paused == NULL)
+        return PAWL_NOMEM;
+    *paused = (struct pawl_why_node){ .kind = is_repair ? PAWL_WHY_REPAIR : PAWL_WHY_PAUSED,
+                                      .branch = -1,
+                                      .since_ms = row->updated_at_ms,
+                                      .parts = waits->top };
+    for (size_t i = 0; i < waits->count; i++)
+        if (waits->leaves[i].kind == PAWL_WHY_FAILED)
+            hang(&waits->leaves[i], paused);
+    waits->top = paused;
+    return PAWL_OK;
 }
 
 pawl_status pw_waits_read(struct pw_store *store, pawl_scope *scope, struct pw_arena *arena,
                           const struct pw_instance *row, size_t max, struct pw_waits *out_waits,
                           struct pawl_error *error)
 {
+    const struct pw_task *task = &row->task;
     struct pw_step_row *rows = NULL;
     size_t count = 0;
     int64_t more = 0;
-    pawl_status status;
     *out_waits = (struct pw_waits){ .count = 0 };
-    if (!row->has_task || row->task.status == PW_TASK_ACTIVE)
+    if (!row->has_task || task->status == PW_TASK_ACTIVE)
         return PAWL_OK;
-    if (row->task.status == PW_TASK_PAUSED && row->task.kind == PW_TASK_REPAIR) {
-        status = pw_waits_look_back(store, arena, row, PW_PAGE_SIZE_MAX, &rows, &count, error);
-        count = status == PAWL_OK ? pw_waits_keep(rows, count, pw_repair_can_mend) : 0;
-        more = count > max ? (int64_t)(count - max) : 0;
-        count -= (size_t)more;
-    } else {
-        status = read_waiting(store, arena, row, max, &rows, &count, &more, error);
-        count = status == PAWL_OK ? drop_idle(rows, count) : 0;
-    }
-    return status == PAWL_OK ? show(scope, row, rows, count, more, out_waits) : status;
+    pawl_status status = read_waiting(store, arena, row, max, &rows, &count, &more, error);
+    if (status == PAWL_OK && task->status == PW_TASK_PAUSED && task->kind == PW_TASK_REPAIR)
+        status = read_failed(store, arena, row, max, &rows, &count, error);
+    if (status == PAWL_OK)
+        status = pw_waits_show(scope, row->run, rows, count, out_waits);
+    if (status == PAWL_OK)
+        status = build(scope, out_waits);
+    if (status == PAWL_OK && task->status == PW_TASK_PAUSED)
+        status = add_pause(scope, row, out_waits);
+    if (status == PAWL_OK && out_waits->top != NULL)
+        out_waits->top->more = more;
+    return status;
 }

@@ -26,7 +26,7 @@ struct inquiry {
     struct pw_runner_row *runners;
     size_t runner_count;
     struct pw_waits waits;
-    struct pawl_why why;
+    struct pawl_why_answer why;
     struct pawl_error *error;
 };
 
@@ -117,14 +117,16 @@ static struct pawl_why_command command_of_leaf(const struct inquiry *inquiry, co
     return command;
 }
 
-/* That of the leaf which comes first in the order of the verbs; NONE: no leaf has one. */
-static struct pawl_why_command best_command(const struct pw_waits *waits)
+/* That of the leaf which comes first in the order of the verbs, among those that failed or among those that wait; NONE: no leaf has
+ * one. */
+static struct pawl_why_command best_command(const struct pw_waits *waits, bool of_failed)
 {
     struct pawl_why_command best = { .verb = PAWL_VERB_NONE };
     for (size_t i = waits->count; i > 0; i--) {
-        const struct pawl_why_command *own = &waits->leaves[i - 1].command;
-        if (own->verb != PAWL_VERB_NONE && (best.verb == PAWL_VERB_NONE || own->verb < best.verb))
-            best = *own;
+        const struct pawl_why_node *leaf = &waits->leaves[i - 1];
+        if ((leaf->kind == PAWL_WHY_FAILED) == of_failed && leaf->command.verb != PAWL_VERB_NONE &&
+            (best.verb == PAWL_VERB_NONE || leaf->command.verb < best.verb))
+            best = leaf->command;
     }
     return best;
 }
@@ -228,14 +230,10 @@ static void explain_due(struct inquiry *inquiry, struct pawl_why_node *node)
 static void explain_waits(struct inquiry *inquiry, struct pawl_why_node *node)
 {
     bool is_paused = inquiry->row.task.status == PW_TASK_PAUSED;
-    struct pawl_why_command best = best_command(&inquiry->waits);
+    struct pawl_why_command best = best_command(&inquiry->waits, /* of_failed= */ is_paused);
     *node = *inquiry->waits.top;
-    if (!is_paused)
-        node->command = best;
-    else if (node->kind == PAWL_WHY_REPAIR && best.verb != PAWL_VERB_NONE)
-        node->command = best; /* a child is mended first */
-    else
-        node->command = command_of(inquiry, PAWL_VERB_RESUME);
+    /* A child that failed is mended before its parent is resumed. */
+    node->command = is_paused && best.verb == PAWL_VERB_NONE ? command_of(inquiry, PAWL_VERB_RESUME) : best;
 }
 
 static pawl_status explain_open(struct inquiry *inquiry)
@@ -289,7 +287,7 @@ static struct pawl_why_command way_on(const struct inquiry *inquiry)
     bool can_keep = inquiry->why.last_step != NULL && !inquiry->why.is_undone;
     if (inquiry->row.outcome != PW_OUTCOME_ERRORED || !can_keep)
         return command_of(inquiry, PAWL_VERB_RESTART);
-    struct pawl_why_command best = best_command(&inquiry->waits);
+    struct pawl_why_command best = best_command(&inquiry->waits, /* of_failed= */ true);
     return best.verb != PAWL_VERB_NONE ? best : command_of(inquiry, PAWL_VERB_RETRY);
 }
 
@@ -325,7 +323,7 @@ static pawl_status explain_end(struct inquiry *inquiry, struct pw_step_row *rows
 
 static pawl_status explain(struct inquiry *inquiry)
 {
-    struct pawl_why *why = &inquiry->why;
+    struct pawl_why_answer *why = &inquiry->why;
     struct pw_step_row *rows = NULL;
     size_t count = 0;
     struct pawl_step_record *last;
@@ -348,7 +346,7 @@ static pawl_status explain(struct inquiry *inquiry)
 }
 
 pawl_status pawl_why(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
-                     struct pawl_why *out_why, struct pawl_error *error)
+                     struct pawl_why_answer *out_why, struct pawl_error *error)
 {
     struct pw_definition *definition;
     struct inquiry inquiry = { .engine = engine, .scope = scope, .error = error };

@@ -201,6 +201,41 @@ static pawl_status lingers(pawl_run *run, const pawl_value *params, pawl_value *
     return pawl_wait_for_event(run, "wait", "go", NULL, NULL);
 }
 
+static pawl_status branch_naps(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    (void)input;
+    (void)out_result;
+    return pawl_sleep(run, "cool down", "2 hours");
+}
+
+static pawl_status branch_asks(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    const char *type = pawl_value_string(input, "", "?");
+    (void)out_result;
+    return pawl_wait_for_event(run, pawl_run_format(run, "await %s", type), type, "24 hours", NULL);
+}
+
+static pawl_status branch_races(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+{
+    pawl_value *types[2];
+    (void)input;
+    (void)out_result;
+    PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &types[0], "s", "paid"));
+    PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &types[1], "s", "cancelled"));
+    struct pawl_branch branches[] = { { .run = branch_asks, .input = types[0] },
+                                      { .run = branch_asks, .input = types[1] } };
+    return pawl_first(run, "reply", branches, 2, NULL);
+}
+
+/* Waits for several things at once. */
+static pawl_status splits(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    struct pawl_branch branches[] = { { .run = branch_naps }, { .run = branch_races } };
+    (void)params;
+    (void)out_result;
+    return pawl_all(run, "both", branches, 2, 0);
+}
+
 static const char *const tags[] = { "shop", "demo", NULL };
 
 PAWL_MODULE({ .name = "approve", .run = approve, .description = "Reserve, wait for approval, charge", .tags = tags },
@@ -211,4 +246,4 @@ PAWL_MODULE({ .name = "approve", .run = approve, .description = "Reserve, wait f
             { .name = "gated", .run = gated }, { .name = "lingers", .run = lingers },
             { .name = "mends", .run = fragile, .suspend_on_failure = true }, { .name = "nap", .run = nap },
             { .name = "nurses", .run = breeds, .suspend_on_failure = true }, { .name = "parent", .run = parent },
-            { .name = "talk", .run = talk });
+            { .name = "splits", .run = splits }, { .name = "talk", .run = talk });

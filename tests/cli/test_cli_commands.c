@@ -188,6 +188,13 @@ static const struct scene scenes[] = {
     { "instances-get-undone", { "instances", "get", "defers/d-2" }, NULL, 0, { NULL } },
     { "instances-why-undone", { "instances", "why", "defers/d-2" }, NULL, 0, { NULL } },
     { "instances-retry-undone", { "instances", "retry", "defers/d-2" }, NULL, 1, { NULL } },
+    /* Several things at once. */
+    { NULL, { "instances", "create", "splits/s-1" }, NULL, 0, { "splits", "s-1", "waiting" } },
+    { "instances-get-fork", { "instances", "get", "splits/s-1" }, NULL, 0, { NULL } },
+    { "instances-why-fork", { "instances", "why", "splits/s-1" }, NULL, 0, { NULL } },
+    { NULL, { "instances", "pause", "splits/s-1" }, NULL, 0, { "splits", "s-1", "paused" } },
+    { "instances-why-fork-paused", { "instances", "why", "splits/s-1" }, NULL, 0, { NULL } },
+    { NULL, { "instances", "terminate", "splits/s-1" }, NULL, 0, { "splits", "s-1", "terminated" } },
     /* What failed, and goes on. */
     { NULL, { "instances", "create", "mends/m-1" }, NULL, 0, { "mends", "m-1", "paused" } },
     { "instances-get-repair", { "instances", "get", "mends/m-1" }, NULL, 0, { NULL } },
@@ -353,6 +360,7 @@ TEST_IN(cli_setting, kit, E_json_has_the_same_fields_whatever_is_printed_for_peo
     expect(CLI(IN_A_PIPE, "instances", "history", "a-1", "-l", "-o", "json"), 0, "\"logsHasNextPage\":false", "");
     expect(CLI(IN_A_PIPE, "instances", "logs", "a-1", "--json"), 0, "\"message\":\"reserving cup\"", "");
     expect(CLI(IN_A_PIPE, "instances", "why", "a-1", "--json"), 0, "\"reason\":\"waitingForEvent\"", "");
+    expect(cli_shell("pawl -v instances why approve/a-1 2>&1 >/dev/null | grep -c ': 200, '"), 0, "1\n", "");
     expect(CLI(IN_A_PIPE, "instances", "result", "b-1", "--json"), 4, "\"status\":\"errored\"", "");
     expect(CLI(IN_A_PIPE, "instances", "pause", "a-1", "--json"), 0,
            "{\"workflowName\":\"approve\",\"id\":\"a-1\",\"ok\":true}\n", "");

@@ -290,7 +290,11 @@ TEST(columns_are_aligned_and_the_last_is_cut)
 }
 
 static const char instance_text[] =
-    "{\"id\":\"a-1\",\"details\":{\"status\":\"waiting\",\"phase\":\"waiting\"},\"meta\":{\"workflowName\":\"order\","
+    "{\"id\":\"a-1\",\"details\":{\"status\":\"waiting\",\"phase\":\"waiting\",\"waitingFor\":{\"reason\":\"all\","
+    "\"fork\":\"both\",\"more\":7,\"parts\":[{\"reason\":\"first\",\"fork\":\"race\",\"branch\":0,\"parts\":[{\"reason\":"
+    "\"waitingForEvent\",\"step\":\"ask\",\"event\":\"approval\",\"until\":\"2026-01-01T15:02:00.000Z\"}]},"
+    "{\"reason\":\"waitingForRetry\",\"step\":\"mail\",\"attempts\":2,\"until\":\"2026-01-01T12:00:05.000Z\","
+    "\"error\":{\"name\":\"Refused\",\"message\":\"come again\"}}]}},\"meta\":{\"workflowName\":\"order\","
     "\"runNumber\":2,\"params\":{\"sku\":\"teapot\",\"price\":19.99},\"createdAt\":\"2026-01-01T11:00:00.000Z\","
     "\"updatedAt\":\"2026-01-01T11:59:10.000Z\",\"startedAt\":\"2026-01-01T11:59:00.000Z\",\"completedAt\":null}}";
 
@@ -312,7 +316,10 @@ static const char history_text[] =
 
 /* A child that made two of its own, one of whose steps failed, and which is to be mended. */
 static const char family_text[] =
-    "{\"id\":\"a-1\",\"details\":{\"status\":\"paused\",\"phase\":\"waitingForRepair\"},\"meta\":{"
+    "{\"id\":\"a-1\",\"details\":{\"status\":\"paused\",\"phase\":\"waitingForRepair\",\"waitingFor\":{\"reason\":"
+    "\"waitingForRepair\",\"parts\":[{\"reason\":\"failed\",\"step\":\"charge\",\"error\":{\"name\":\"CardDeclined\","
+    "\"message\":\"no money\"}},{\"reason\":\"waitingForChild\",\"workflowName\":\"parcel\",\"instanceId\":\"p-2\"}]}},"
+    "\"meta\":{"
     "\"workflowName\":\"order\",\"runNumber\":2,\"createdAt\":\"2026-01-01T11:59:00.000Z\","
     "\"updatedAt\":\"2026-01-01T11:59:50.000Z\",\"startedAt\":\"2026-01-01T11:59:00.000Z\",\"completedAt\":null,"
     "\"parent\":{\"workflowName\":\"cart\",\"instanceId\":\"c-1\",\"runNumber\":3,\"attached\":false}},"
@@ -456,8 +463,8 @@ TEST(a_list_shows_versions_if_one_of_the_first_page_has_one)
 static const struct {
     const char *step, *sentence, *cut_off;
 } waits[] = {
-    { "{\"type\":\"waitForEvent\",\"status\":\"waiting\",\"waitsFor\":{\"event\":\"approval\"},\"wakeAt\":"
-      "\"2026-01-01T15:02:00.000Z\"}",
+    { "{\"type\":\"waitForEvent\",\"status\":\"waiting\",\"waitsFor\":{\"event\":\"approval\",\"until\":"
+      "\"2026-01-01T15:02:00.000Z\"}}",
       "waiting for event \"approval\" until 15:02, 3 h left", "cut off while waiting for event \"approval\"" },
     { "{\"type\":\"sleep\",\"status\":\"waiting\",\"wakeAt\":\"2026-01-01T11:58:00.000Z\"}",
       "sleeping until 11:58, due since 2 min", "cut off while sleeping" },
@@ -511,7 +518,7 @@ TEST(what_a_run_waits_for_is_said_with_until_when)
     struct pool pool = { NULL };
     for (size_t i = 0; i < LENGTH(waits); i++) {
         json_t *step = json_read(waits[i].step, strlen(waits[i].step));
-        const char *sentence = waiting_sentence(&pool, step, NOON), *cut_off = cut_off_sentence(&pool, step);
+        const char *sentence = step_waiting(&pool, step, NOON), *cut_off = step_cut_off(&pool, step);
         assert_true((sentence == NULL) == (waits[i].sentence == NULL) &&
                     (cut_off == NULL) == (waits[i].cut_off == NULL));
         if (sentence != NULL)

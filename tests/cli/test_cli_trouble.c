@@ -273,14 +273,14 @@ TEST_IN(cli_setting, kit, E_why_says_that_the_process_which_worked_on_it_has_die
     pawld = PAWLD_SERVE(kit, "--store", "sqlite:left.db", "--workers", "0", "--allow-tick", CLI_MODULE);
     cli_use(pawld);
     expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "its process has died; no step has finished yet.", "");
-    expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1", "--json"), 0, "\"reason\":\"queued\"", "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1", "--json"), 0, "\"reason\":\"lost\"", "");
     expect(CLI(IN_A_PIPE, "instances", "pause", "gated/g-1"), 0, "gated/g-1 told to pause; it is about to pause\n", "");
     expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "It pauses when a pawld that has it", "");
     expect(CLI(IN_A_PIPE, "instances", "interrupt", "gated/g-1"), 0, NULL, "");
     expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "its process has died; no step has finished yet.", "");
     write_file("open", "");
     expect(CLI(IN_A_PIPE, "tick"), 0, "1 instance processed\n", "");
-    expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, "gated/g-1 was interrupted at ", "");
+    expect(CLI(IN_A_PIPE, "instances", "why", "gated/g-1"), 0, " (INTERRUPTED: the run was interrupted).", "");
 }
 
 TEST_IN(cli_setting, kit, a_certificate_is_trusted_when_its_signer_is_named)

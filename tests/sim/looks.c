@@ -50,13 +50,57 @@ static void look(struct sim_world *world, pawl_scope *scope, struct sim_instance
     }
 }
 
+/* How many leaves there are, each of which is a step of the run that waits, or that failed. */
+static int count_leaves(const struct sim_instance *instance, const struct pawl_why_node *node)
+{
+    const struct sim_run *run = &instance->runs[instance->run - 1];
+    int count = 0;
+    if (node->step != NULL) {
+        int at = sim_node_of(pw_text_of(node->step->name));
+        bool has_failed = node->kind == PAWL_WHY_FAILED;
+        SIM_CHECK(SIM_RULE_LOOK,
+                  at != SIM_NONE && run->steps[at].exists &&
+                      run->steps[at].state == (has_failed ? PAWL_STATE_FAILED : PAWL_STATE_WAITING),
+                  "%s is said to wait in %s", instance->id, node->step->name);
+        count++;
+    }
+    for (const struct pawl_why_node *part = node->parts; part != NULL; part = part->next)
+        count += count_leaves(instance, part);
+    return count;
+}
+
+/* Whatever the state, there is a reason, and it is one of that state. */
+static void look_why(struct sim_world *world, pawl_scope *scope, const struct sim_instance *instance)
+{
+    static const enum pawl_why_kind of_status[] = {
+        [PAWL_PAUSED] = PAWL_WHY_PAUSED,
+        [PAWL_COMPLETE] = PAWL_WHY_COMPLETE,
+        [PAWL_TERMINATED] = PAWL_WHY_TERMINATED,
+        [PAWL_ERRORED] = PAWL_WHY_ERRORED,
+    };
+    struct pawl_why_answer why;
+    enum pawl_instance_status is = sim_status_of(instance);
+    pawl_status status = pawl_why(world->processes[0].engine, scope, instance->workflow, instance->id, &why, NULL);
+    bool is_fitting =
+        is == PAWL_ACTIVE || is == PAWL_WAITING
+            ? why.node.kind > PAWL_WHY_ERRORED && why.node.kind != PAWL_WHY_PAUSED && why.node.kind != PAWL_WHY_REPAIR
+            : why.node.kind == (sim_awaits_repair(instance) ? PAWL_WHY_REPAIR : of_status[is]);
+    SIM_CHECK(SIM_RULE_LOOK, status == PAWL_OK && is_fitting, "%s: %s, it is %s, because %s", instance->id,
+              pawl_status_name(status), pawl_instance_status_name(is), pawl_why_kind_name(why.node.kind));
+    int leaves = count_leaves(instance, &why.node);
+    SIM_CHECK(SIM_RULE_LOOK, leaves > 0 || (why.node.kind != PAWL_WHY_REPAIR && why.node.kind < PAWL_WHY_ALL),
+              "%s waits for nothing", instance->id);
+}
+
 void sim_look_all(struct sim_world *world)
 {
     pawl_scope *scope = pawl_scope_new();
     world->context = SIM_CONTEXT_LOOK;
     for (int i = 0; i < world->model.instance_count; i++) {
-        if (!sim_is_job(&world->model.instances[i]))
-            look(world, scope, &world->model.instances[i]);
+        if (sim_is_job(&world->model.instances[i]))
+            continue;
+        look(world, scope, &world->model.instances[i]);
+        look_why(world, scope, &world->model.instances[i]);
     }
     pawl_scope_free(scope);
 }
