@@ -69,8 +69,9 @@ static int count_leaves(const struct sim_instance *instance, const struct pawl_w
     return count;
 }
 
-/* Whatever the state, there is a reason, and it is one of that state. */
-static void look_why(struct sim_world *world, pawl_scope *scope, const struct sim_instance *instance)
+/* Whatever the state, there is a reason, and it is one of that state.  Nobody gets in between its reads, which may fail. */
+static void look_why(struct sim_world *world, pawl_engine *engine, pawl_scope *scope,
+                     const struct sim_instance *instance)
 {
     static const enum pawl_why_kind of_status[] = {
         [PAWL_PAUSED] = PAWL_WHY_PAUSED,
@@ -80,7 +81,12 @@ static void look_why(struct sim_world *world, pawl_scope *scope, const struct si
     };
     struct pawl_why_answer why;
     enum pawl_instance_status is = sim_status_of(instance);
-    pawl_status status = pawl_why(world->processes[0].engine, scope, instance->workflow, instance->id, &why, NULL);
+    enum sim_context before = world->context;
+    world->context = SIM_CONTEXT_LOOK;
+    pawl_status status = pawl_why(engine, scope, instance->workflow, instance->id, &why, NULL);
+    world->context = before;
+    if (status == PAWL_STORE_UNAVAILABLE)
+        return;
     bool is_fitting =
         is == PAWL_ACTIVE || is == PAWL_WAITING
             ? why.node.kind > PAWL_WHY_ERRORED && why.node.kind != PAWL_WHY_PAUSED && why.node.kind != PAWL_WHY_REPAIR
@@ -100,7 +106,7 @@ void sim_look_all(struct sim_world *world)
         if (sim_is_job(&world->model.instances[i]))
             continue;
         look(world, scope, &world->model.instances[i]);
-        look_why(world, scope, &world->model.instances[i]);
+        look_why(world, world->processes[0].engine, scope, &world->model.instances[i]);
     }
     pawl_scope_free(scope);
 }
@@ -269,6 +275,7 @@ void sim_look_act(struct sim_world *world, struct sim_process *process)
         break;
     default:
         look_at_instance(world, process, scope, instance);
+        look_why(world, process->engine, scope, instance);
         break;
     }
     pawl_scope_free(scope);
