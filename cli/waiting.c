@@ -35,26 +35,7 @@ const char *attempts_show(struct pool *pool, const json_t *step, const char *bet
     return pool_format(pool, "%lld%s%lld", (long long)attempts, between, (long long)most);
 }
 
-/* ---- Waits ----------------------------------------------------------------------------------------------------------------- */
-
-/* What a node and a step say alike, under different names.  `said` has the attempts, the job and the error of both. */
-struct wait {
-    const char *reason, *step, *event, *function, *workflow, *id;
-    int64_t until_ms; /* 0: there is no end */
-    const json_t *said;
-};
-
-static struct wait wait_of_node(const json_t *node)
-{
-    return (struct wait){ .reason = json_text(node, "reason", "?"),
-                          .step = json_text(node, "step", "?"),
-                          .event = json_text(node, "event", "?"),
-                          .function = json_text(node, "function", "?"),
-                          .workflow = json_text(node, "workflowName", "?"),
-                          .id = json_text(node, "instanceId", "?"),
-                          .until_ms = json_time_ms(node, "until"),
-                          .said = node };
-}
+/* ---- Steps as nodes -------------------------------------------------------------------------------------------------------- */
 
 /* NULL: it does not wait, or only a token was made of a deferred. */
 static const char *reason_of_step(const json_t *step)
@@ -75,25 +56,23 @@ static const char *reason_of_step(const json_t *step)
     return "beginning";
 }
 
-static struct wait wait_of_step(const json_t *step)
+/* A step that waits, with the names that a node has; a new reference.  Most of what it says is named alike. */
+static json_t *node_of_step(const json_t *step, const char *reason)
 {
-    int64_t retry_ms = json_time_ms(step, "nextRetryAt");
-    bool is_sleep = strcmp(json_text(step, "type", ""), "sleep") == 0;
-    return (struct wait){ .reason = reason_of_step(step),
-                          .step = json_text(step, "name", "?"),
-                          .event = json_text(step, "waitsFor.event", "?"),
-                          .function = json_text(step, "waitsFor.function", "?"),
-                          .workflow = json_text(step, "waitsFor.workflowName", "?"),
-                          .id = json_text(step, "waitsFor.instanceId", "?"),
-                          .until_ms = retry_ms != 0 ? retry_ms
-                                      : is_sleep    ? json_time_ms(step, "wakeAt")
-                                                    : json_time_ms(step, "waitsFor.until"),
-                          .said = step };
+    json_t *node = json_copy((json_t *)step), *waits_for = json_at(step, "waitsFor");
+    const json_t *until = json_at(step, strcmp(reason, "waitingForRetry") == 0 ? "nextRetryAt" : "wakeAt");
+    bool has_until = strcmp(reason, "waitingForRetry") == 0 || strcmp(reason, "sleeping") == 0;
+    if (node == NULL || (waits_for != NULL && json_object_update(node, waits_for) != 0) ||
+        json_object_set_new(node, "reason", json_string(reason)) != 0 ||
+        json_object_set_new(node, "step", json_string(json_text(step, "name", "?"))) != 0 ||
+        (has_until && until != NULL && json_object_set(node, "until", (json_t *)until) != 0))
+        out_of_memory();
+    return node;
 }
 
-static bool waits_for(const struct wait *wait, const char *reason)
+static bool is_about(const json_t *node, const char *reason)
 {
-    return strcmp(wait->reason, reason) == 0;
+    return strcmp(json_text(node, "reason", "?"), reason) == 0;
 }
 
 /* ---- Parts of sentences ---------------------------------------------------------------------------------------------------- */
@@ -110,79 +89,73 @@ static const char *show_until(struct pool *pool, int64_t until_ms, int64_t now_m
 }
 
 /* " (CardDeclined: no money)" */
-static const char *show_error(struct pool *pool, const struct wait *wait)
+static const char *show_error(struct pool *pool, const json_t *node)
 {
-    const char *error = error_show(pool, wait->said, "error");
+    const char *error = error_show(pool, node, "error");
     return error[0] != '\0' ? pool_format(pool, " (%s)", error) : "";
 }
 
-static const char *show_failure(struct pool *pool, const struct wait *wait)
+static const char *show_failure(struct pool *pool, const json_t *node)
 {
-    return pool_format(pool, "attempt %s failed%s", attempts_show(pool, wait->said, " of "), show_error(pool, wait));
+    return pool_format(pool, "attempt %s failed%s", attempts_show(pool, node, " of "), show_error(pool, node));
 }
 
 /* ": nobody has taken it yet"; "" where the server does not say. */
-static const char *show_taker(struct pool *pool, const struct wait *wait, int64_t now_ms)
+static const char *show_taker(struct pool *pool, const json_t *node, int64_t now_ms)
 {
-    int64_t at_ms = json_time_ms(wait->said, "job.takenAt");
-    const char *runner = json_text(wait->said, "runner.name", NULL);
-    if (json_at(wait->said, "job") == NULL)
+    int64_t at_ms = json_time_ms(node, "job.takenAt");
+    const char *runner = json_text(node, "runner.name", NULL);
+    if (json_at(node, "job") == NULL)
         return "";
     if (at_ms == 0)
         return ": nobody has taken it yet";
-    bool is_runner = strcmp(json_text(wait->said, "job.takenBy", ""), "runner") == 0;
+    bool is_runner = strcmp(json_text(node, "job.takenBy", ""), "runner") == 0;
     return pool_format(pool, ": %s%s%s took it at %s, %s", is_runner ? "a runner" : "a worker outside",
                        runner != NULL ? " " : "", runner != NULL ? runner : "", moment_show(pool, at_ms, now_ms),
                        moment_relative(pool, at_ms, now_ms));
 }
 
 /* What another one is to do, without a time; NULL: it waits for nobody. */
-static const char *show_other(struct pool *pool, const struct wait *wait)
+static const char *show_other(struct pool *pool, const json_t *node)
 {
-    if (waits_for(wait, "waitingForEvent"))
-        return pool_format(pool, "event \"%s\"", wait->event);
-    if (waits_for(wait, "waitingForWorker"))
-        return pool_format(pool, "a worker to carry out call \"%s\" (@%s)%s%s", wait->step, wait->function,
-                           json_number(wait->said, "attempts", 0) > 1 ? ", attempt " : "",
-                           json_number(wait->said, "attempts", 0) > 1 ? attempts_show(pool, wait->said, " of ") : "");
-    if (waits_for(wait, "waitingForChild"))
-        return pool_format(pool, "child %s/%s", wait->workflow, wait->id);
-    if (waits_for(wait, "waitingForDeferred"))
-        return pool_format(pool, "deferred \"%s\"", wait->step);
-    return NULL;
+    const char *step = json_text(node, "step", "?");
+    bool is_again = json_number(node, "attempts", 0) > 1;
+    if (is_about(node, "waitingForEvent"))
+        return pool_format(pool, "event \"%s\"", json_text(node, "event", "?"));
+    if (is_about(node, "waitingForWorker"))
+        return pool_format(pool, "a worker to carry out call \"%s\" (@%s)%s%s", step, json_text(node, "function", "?"),
+                           is_again ? ", attempt " : "", is_again ? attempts_show(pool, node, " of ") : "");
+    if (is_about(node, "waitingForChild"))
+        return pool_format(pool, "child %s/%s", json_text(node, "workflowName", "?"),
+                           json_text(node, "instanceId", "?"));
+    return is_about(node, "waitingForDeferred") ? pool_format(pool, "deferred \"%s\"", step) : NULL;
 }
 
 /* ---- Sentences ------------------------------------------------------------------------------------------------------------- */
 
-static const char *show_wait(struct pool *pool, const struct wait *wait, int64_t now_ms)
+const char *waiting_sentence(struct pool *pool, const json_t *node, int64_t now_ms)
 {
-    const char *other = show_other(pool, wait), *phase = json_text(wait->said, "phase", NULL);
-    if (waits_for(wait, "waitingForWorker"))
-        return pool_format(pool, "waiting for %s%s", other, show_taker(pool, wait, now_ms));
-    if (waits_for(wait, "waitingForChild"))
+    const char *other = show_other(pool, node), *step = json_text(node, "step", "?");
+    const char *phase = json_text(node, "phase", NULL), *fork = json_text(node, "fork", NULL);
+    int64_t until_ms = json_time_ms(node, "until");
+    if (is_about(node, "all") || is_about(node, "first"))
+        return pool_format(pool, "waiting for %s of %s%s%s", is_about(node, "all") ? "all" : "the first",
+                           fork != NULL ? "\"" : "these", fork != NULL ? fork : "", fork != NULL ? "\"" : "");
+    if (is_about(node, "waitingForWorker"))
+        return pool_format(pool, "waiting for %s%s", other, show_taker(pool, node, now_ms));
+    if (is_about(node, "waitingForChild"))
         return pool_format(pool, "waiting for %s%s%s", other, phase != NULL ? ", which is " : "",
                            phase != NULL ? phase_show(phase) : "");
     if (other != NULL)
-        return pool_format(pool, "waiting for %s%s", other, show_until(pool, wait->until_ms, now_ms));
-    if (waits_for(wait, "waitingForRetry"))
-        return pool_format(pool, "trying \"%s\" again at %s, %s: %s", wait->step,
-                           moment_show_coarse(pool, wait->until_ms, now_ms),
-                           moment_relative(pool, wait->until_ms, now_ms), show_failure(pool, wait));
-    if (waits_for(wait, "sleeping"))
-        return pool_format(pool, "sleeping%s", show_until(pool, wait->until_ms, now_ms));
-    if (waits_for(wait, "failed"))
-        return pool_format(pool, "step \"%s\" failed for good%s", wait->step, show_error(pool, wait));
-    return pool_format(pool, "about to begin \"%s\"", wait->step);
-}
-
-const char *waiting_sentence(struct pool *pool, const json_t *node, int64_t now_ms)
-{
-    const struct wait wait = wait_of_node(node);
-    const char *fork = json_text(node, "fork", NULL);
-    if (waits_for(&wait, "all") || waits_for(&wait, "first"))
-        return pool_format(pool, "waiting for %s of %s%s%s", waits_for(&wait, "all") ? "all" : "the first",
-                           fork != NULL ? "\"" : "these", fork != NULL ? fork : "", fork != NULL ? "\"" : "");
-    return show_wait(pool, &wait, now_ms);
+        return pool_format(pool, "waiting for %s%s", other, show_until(pool, until_ms, now_ms));
+    if (is_about(node, "waitingForRetry"))
+        return pool_format(pool, "trying \"%s\" again at %s, %s: %s", step, moment_show_coarse(pool, until_ms, now_ms),
+                           moment_relative(pool, until_ms, now_ms), show_failure(pool, node));
+    if (is_about(node, "sleeping"))
+        return pool_format(pool, "sleeping%s", show_until(pool, until_ms, now_ms));
+    if (is_about(node, "failed"))
+        return pool_format(pool, "step \"%s\" failed for good%s", step, show_error(pool, node));
+    return pool_format(pool, "about to begin \"%s\"", step);
 }
 
 /* The parts of a node, and how many more there are. */
@@ -227,21 +200,29 @@ void waiting_put_parts(struct session *session, struct text *out, enum style sty
 
 const char *step_waiting(struct pool *pool, const json_t *step, int64_t now_ms)
 {
-    const struct wait wait = wait_of_step(step);
-    return wait.reason != NULL ? show_wait(pool, &wait, now_ms) : NULL;
+    const char *reason = reason_of_step(step);
+    if (reason == NULL)
+        return NULL;
+    json_t *node = node_of_step(step, reason);
+    const char *sentence = waiting_sentence(pool, node, now_ms);
+    json_decref(node);
+    return sentence;
 }
 
 const char *step_cut_off(struct pool *pool, const json_t *step)
 {
-    const struct wait wait = wait_of_step(step);
+    const char *reason = reason_of_step(step), *sentence = "cut off while waiting", *other;
     if (strcmp(json_text(step, "status", ""), "waiting") != 0)
         return NULL;
-    if (wait.reason == NULL)
+    if (reason == NULL)
         return "never waited for";
-    if (waits_for(&wait, "waitingForRetry"))
-        return pool_format(pool, "cut off before it was tried again: %s", show_failure(pool, &wait));
-    const char *other = show_other(pool, &wait);
-    if (other != NULL)
-        return pool_format(pool, "cut off while waiting for %s", other);
-    return waits_for(&wait, "sleeping") ? "cut off while sleeping" : "cut off while waiting";
+    json_t *node = node_of_step(step, reason);
+    if (is_about(node, "waitingForRetry"))
+        sentence = pool_format(pool, "cut off before it was tried again: %s", show_failure(pool, node));
+    else if ((other = show_other(pool, node)) != NULL)
+        sentence = pool_format(pool, "cut off while waiting for %s", other);
+    else if (is_about(node, "sleeping"))
+        sentence = "cut off while sleeping";
+    json_decref(node);
+    return sentence;
 }

@@ -98,8 +98,8 @@ static pawl_status creation_end(struct pw_request *request)
     const struct pw_op_create *op = creation->op;
     hand_off(request->engine, &request->unit, op);
     if (has_to_read(request))
-        return pw_inspect_instance(request->engine, creation->scope, op->workflow, op->id, creation->out_instance,
-                                   request->error);
+        return pw_inspect_instance(request->engine, creation->scope, op->workflow, op->id, false,
+                                   creation->out_instance, request->error);
     if (request->unit.status != PAWL_OK)
         return pw_request_report(request);
     complete_answer(op, &creation->instance);

@@ -94,7 +94,7 @@ pawl_status pawl_send_event(pawl_engine *engine, pawl_scope *scope, const char *
     PAWL_TRY(send_event(engine, workflow, id, options, NULL, error, NULL, NULL));
     if (out_instance == NULL)
         return PAWL_OK;
-    return pw_inspect_instance(engine, scope, pw_text_of(workflow), pw_text_of(id), out_instance, error);
+    return pw_inspect_instance(engine, scope, pw_text_of(workflow), pw_text_of(id), false, out_instance, error);
 }
 
 void pawl_send_event_async(pawl_engine *engine, const char *workflow, const char *id,

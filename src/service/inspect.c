@@ -44,8 +44,8 @@ static pawl_status add_waits(pawl_engine *engine, pawl_scope *scope, struct pw_a
     return status;
 }
 
-static pawl_status inspect(pawl_engine *engine, pawl_scope *scope, struct pw_text workflow, struct pw_text id,
-                           bool with_waits, struct pawl_instance *out_instance, struct pawl_error *error)
+pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct pw_text workflow, struct pw_text id,
+                                bool with_waits, struct pawl_instance *out_instance, struct pawl_error *error)
 {
     struct pw_arena arena = { 0 };
     struct pw_instance row;
@@ -69,25 +69,13 @@ static pawl_status inspect(pawl_engine *engine, pawl_scope *scope, struct pw_tex
     return status == PAWL_NOMEM ? pw_error_plain(error, status) : status;
 }
 
-pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct pw_text workflow, struct pw_text id,
-                                struct pawl_instance *out_instance, struct pawl_error *error)
-{
-    return inspect(engine, scope, workflow, id, /* with_waits= */ false, out_instance, error);
-}
-
-pawl_status pw_inspect_with_waits(pawl_engine *engine, pawl_scope *scope, struct pw_text workflow, struct pw_text id,
-                                  struct pawl_instance *out_instance, struct pawl_error *error)
-{
-    return inspect(engine, scope, workflow, id, /* with_waits= */ true, out_instance, error);
-}
-
 pawl_status pawl_get(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
                      struct pawl_instance *out_instance, struct pawl_error *error)
 {
     struct pw_definition *definition;
     PAWL_TRY(pw_check_target(engine, workflow, id, &definition, error));
     PAWL_TRY(pw_check_answer(scope, out_instance, "out_instance", error));
-    return pw_inspect_instance(engine, scope, definition->name, pw_text_of(id), out_instance, error);
+    return pw_inspect_instance(engine, scope, definition->name, pw_text_of(id), false, out_instance, error);
 }
 
 static struct pawl_workflow_info describe(const struct pw_definition *definition)

@@ -4,13 +4,10 @@
 
 #include "service/listing.h"
 
-/* Reads an instance with its current step and its parent. */
+/* Reads an instance with its current step and its parent; with_waits: and with what it waits for. */
 pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct pw_text workflow, struct pw_text id,
-                                struct pawl_instance *out_instance, struct pawl_error *error) PAWL_MUST_CHECK;
-
-/* The same, with what it waits for. */
-pawl_status pw_inspect_with_waits(pawl_engine *engine, pawl_scope *scope, struct pw_text workflow, struct pw_text id,
-                                  struct pawl_instance *out_instance, struct pawl_error *error) PAWL_MUST_CHECK;
+                                bool with_waits, struct pawl_instance *out_instance,
+                                struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* A page of instances while it is made. */
 struct pw_instances {

@@ -82,7 +82,7 @@ pawl_status pawl_get_run(pawl_engine *engine, pawl_scope *scope, const char *wor
     if (status == PAWL_OK)
         status = pw_check_answer(scope, out_instance, "out_instance", error);
     if (status == PAWL_OK)
-        status = pw_inspect_with_waits(engine, scope, definition->name, pw_text_of(id), &instance, error);
+        status = pw_inspect_instance(engine, scope, definition->name, pw_text_of(id), true, &instance, error);
     if (status == PAWL_OK)
         status = pw_rows_check_run(id, instance.run_number, run_number, error);
     if (status == PAWL_OK && run_number != 0 && run_number < instance.run_number)

@@ -93,6 +93,6 @@ pawl_status pawl_wait(pawl_engine *engine, pawl_scope *scope, const char *workfl
     (void)pthread_cond_destroy(&waiter.wake);
     (void)pthread_mutex_destroy(&waiter.lock);
     if (status == PAWL_OK)
-        status = pw_inspect_instance(engine, scope, pw_text_of(workflow), pw_text_of(id), out_instance, error);
+        status = pw_inspect_instance(engine, scope, pw_text_of(workflow), pw_text_of(id), false, out_instance, error);
     return status;
 }

@@ -67,54 +67,45 @@ static pawl_status name_runner(struct inquiry *inquiry, const char *id, struct p
 
 /* ---- Commands -------------------------------------------------------------------------------------------------- */
 
-static struct pawl_why_command command_of(const struct inquiry *inquiry, enum pawl_verb verb)
+/* leaf NULL: it is about the run.  Of a leaf that waits for a child it is about the child. */
+static struct pawl_why_command command_of(const struct inquiry *inquiry, const struct pawl_why_node *leaf,
+                                          enum pawl_verb verb)
 {
+    static const struct pawl_waits_for nobody = { .event_type = NULL };
+    const struct pawl_waits_for *other =
+        leaf != NULL && leaf->step->waits_for != NULL ? leaf->step->waits_for : &nobody;
+    const struct pawl_instance *own = &inquiry->why.instance;
+    bool names_nobody =
+        verb == PAWL_VERB_NONE || verb == PAWL_VERB_SUCCEED || verb == PAWL_VERB_CLAIM || verb == PAWL_VERB_TICK;
+    bool is_of_child = other->workflow != NULL;
     return (struct pawl_why_command){ .verb = verb,
-                                      .workflow = inquiry->why.instance.workflow,
-                                      .id = inquiry->why.instance.id };
-}
-
-static struct pawl_why_command command_of_child(const struct pawl_why_node *leaf, enum pawl_verb verb)
-{
-    const struct pawl_waits_for *child = leaf->step->waits_for;
-    return (struct pawl_why_command){ .verb = verb, .workflow = child->workflow, .id = child->id };
+                                      .workflow = names_nobody  ? NULL
+                                                  : is_of_child ? other->workflow
+                                                                : own->workflow,
+                                      .id = names_nobody  ? NULL
+                                            : is_of_child ? other->id
+                                                          : own->id,
+                                      .event_type = verb == PAWL_VERB_SEND_EVENT ? other->event_type : NULL,
+                                      .function = verb == PAWL_VERB_CLAIM ? other->function : NULL };
 }
 
 /* A child that failed is mended before its parent.  One that goes on, or has ended otherwise by now, needs nothing. */
-static struct pawl_why_command command_of_failed(const struct pawl_why_node *leaf)
+static enum pawl_verb verb_of_leaf(const struct pawl_why_node *leaf)
 {
-    if (leaf->has_phase && leaf->phase == PAWL_PHASE_ERRORED)
-        return command_of_child(leaf, PAWL_VERB_RETRY);
-    if (leaf->has_phase && leaf->phase == PAWL_PHASE_TERMINATED)
-        return command_of_child(leaf, PAWL_VERB_RESTART);
-    return (struct pawl_why_command){ .verb = PAWL_VERB_NONE };
-}
-
-static struct pawl_why_command command_of_job(const struct inquiry *inquiry, const struct pawl_why_node *leaf)
-{
-    if (leaf->step->job != NULL && leaf->step->job->is_taken)
-        return command_of(inquiry, PAWL_VERB_WATCH);
-    if (leaf->runners > 0)
-        return (struct pawl_why_command){ .verb = PAWL_VERB_NONE };
-    return (struct pawl_why_command){ .verb = PAWL_VERB_CLAIM, .function = leaf->step->waits_for->function };
-}
-
-static struct pawl_why_command command_of_leaf(const struct inquiry *inquiry, const struct pawl_why_node *leaf)
-{
-    struct pawl_why_command command = { .verb = PAWL_VERB_NONE };
-    if (leaf->kind == PAWL_WHY_EVENT) {
-        command = command_of(inquiry, PAWL_VERB_SEND_EVENT);
-        command.event_type = leaf->step->waits_for->event_type;
-    } else if (leaf->kind == PAWL_WHY_DEFERRED) {
-        command.verb = PAWL_VERB_SUCCEED;
-    } else if (leaf->kind == PAWL_WHY_WORKER) {
-        command = command_of_job(inquiry, leaf);
-    } else if (leaf->kind == PAWL_WHY_CHILD) {
-        command = command_of_child(leaf, PAWL_VERB_WHY);
-    } else if (leaf->kind == PAWL_WHY_FAILED) {
-        command = command_of_failed(leaf);
-    }
-    return command;
+    const struct pawl_step_job *job = leaf->step->job;
+    if (leaf->kind == PAWL_WHY_EVENT)
+        return PAWL_VERB_SEND_EVENT;
+    if (leaf->kind == PAWL_WHY_DEFERRED)
+        return PAWL_VERB_SUCCEED;
+    if (leaf->kind == PAWL_WHY_CHILD)
+        return PAWL_VERB_WHY;
+    if (leaf->kind == PAWL_WHY_WORKER)
+        return job != NULL && job->is_taken ? PAWL_VERB_WATCH : leaf->runners > 0 ? PAWL_VERB_NONE : PAWL_VERB_CLAIM;
+    if (leaf->kind != PAWL_WHY_FAILED || !leaf->has_phase)
+        return PAWL_VERB_NONE;
+    return leaf->phase == PAWL_PHASE_ERRORED      ? PAWL_VERB_RETRY
+           : leaf->phase == PAWL_PHASE_TERMINATED ? PAWL_VERB_RESTART
+                                                  : PAWL_VERB_NONE;
 }
 
 /* That of the leaf which comes first in the order of the verbs, among those that failed or among those that wait; NONE: no leaf has
@@ -193,7 +184,7 @@ static pawl_status complete_leaves(struct inquiry *inquiry)
         struct pawl_why_node *leaf = &waits->leaves[i];
         if (leaf->kind == PAWL_WHY_WORKER)
             status = add_job(inquiry, leaf);
-        leaf->command = command_of_leaf(inquiry, leaf);
+        leaf->command = command_of(inquiry, leaf, verb_of_leaf(leaf));
     }
     return status;
 }
@@ -211,7 +202,7 @@ static pawl_status explain_held(struct inquiry *inquiry, struct pawl_why_node *n
     node->until_ms = lives ? 0 : task->locked_until_ms;
     node->runners = count_runners(inquiry, inquiry->row.workflow);
     if (lives)
-        node->command = command_of(inquiry, task->pause_requested ? PAWL_VERB_RESUME : PAWL_VERB_WATCH);
+        node->command = command_of(inquiry, NULL, task->pause_requested ? PAWL_VERB_RESUME : PAWL_VERB_WATCH);
     else
         node->command.verb = node->runners > 0 ? PAWL_VERB_NONE : PAWL_VERB_TICK;
     return status;
@@ -233,7 +224,7 @@ static void explain_waits(struct inquiry *inquiry, struct pawl_why_node *node)
     struct pawl_why_command best = best_command(&inquiry->waits, /* of_failed= */ is_paused);
     *node = *inquiry->waits.top;
     /* A child that failed is mended before its parent is resumed. */
-    node->command = is_paused && best.verb == PAWL_VERB_NONE ? command_of(inquiry, PAWL_VERB_RESUME) : best;
+    node->command = is_paused && best.verb == PAWL_VERB_NONE ? command_of(inquiry, NULL, PAWL_VERB_RESUME) : best;
 }
 
 static pawl_status explain_open(struct inquiry *inquiry)
@@ -256,7 +247,7 @@ static pawl_status explain_open(struct inquiry *inquiry)
     else
         explain_waits(inquiry, node);
     if (node->command.verb == PAWL_VERB_NONE && task->demand != PW_DEMAND_NONE)
-        node->command = command_of(inquiry, PAWL_VERB_WATCH);
+        node->command = command_of(inquiry, NULL, PAWL_VERB_WATCH);
     return status;
 }
 
@@ -286,9 +277,9 @@ static struct pawl_why_command way_on(const struct inquiry *inquiry)
 {
     bool can_keep = inquiry->why.last_step != NULL && !inquiry->why.is_undone;
     if (inquiry->row.outcome != PW_OUTCOME_ERRORED || !can_keep)
-        return command_of(inquiry, PAWL_VERB_RESTART);
+        return command_of(inquiry, NULL, PAWL_VERB_RESTART);
     struct pawl_why_command best = best_command(&inquiry->waits, /* of_failed= */ true);
-    return best.verb != PAWL_VERB_NONE ? best : command_of(inquiry, PAWL_VERB_RETRY);
+    return best.verb != PAWL_VERB_NONE ? best : command_of(inquiry, NULL, PAWL_VERB_RETRY);
 }
 
 static pawl_status explain_end(struct inquiry *inquiry, struct pw_step_row *rows, size_t count)
