@@ -380,7 +380,7 @@ enum exit_code run_instances_why(struct session *session)
         code = client_get(session, pool_format(&session->pool, "%s/why", reference_path(&session->pool, &reference)),
                           &answer);
     if (code != EXIT_DONE)
-        return explain_workflow(session, code, reference.workflow);
+        return code;
     struct why why = { .session = session,
                        .pool = &session->pool,
                        .said = answer.json,

@@ -168,20 +168,20 @@ pawl_status pw_http_get(pawl_http_call *call)
     return pw_http_answer_json(call, 200);
 }
 
-void pw_http_why(pawl_http_call *call)
+static pawl_status answer_why(pawl_http_call *call, pawl_scope *scope, const struct page *page)
 {
     struct pawl_why_answer why;
-    pawl_scope *scope = begin_page(call);
-    if (scope == NULL)
-        return;
+    (void)page;
     pawl_status status = pawl_why(call->http->engine, scope, call->match.workflow, call->match.id, &why, &call->error);
-    if (status == PAWL_OK) {
-        pw_http_write_why(&call->out, &why);
-        pw_http_answer_json(call, 200);
-    } else {
-        pw_http_fail_status(call, status);
-    }
-    end_page(call, scope);
+    if (status != PAWL_OK)
+        return status;
+    pw_http_write_why(&call->out, &why);
+    return pw_http_answer_json(call, 200);
+}
+
+pawl_status pw_http_why(pawl_http_call *call)
+{
+    return answer_page(call, &(struct page){ .answer = answer_why });
 }
 
 static void read_history_options(pawl_http_call *call, struct pawl_history_options *options)

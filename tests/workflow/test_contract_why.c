@@ -1,9 +1,7 @@
 /* Contract E: why an instance does not move, and what would move it.  Each thing that a run can wait for, alone and in forks. */
-#include <stdio.h>
-#include <string.h>
 
-#include "contract_world.h"
-#include "why_text.h"
+#include "kit/contract_world.h"
+#include "kit/why_text.h"
 
 static struct pawl_why_answer ask(struct contract *contract)
 {
@@ -34,7 +32,7 @@ static void assert_short_at(struct contract *contract, const char *expected, con
 static const struct pawl_step_options twice = { .retries = 1, .delay = "10 s" };
 static const struct pawl_step_options once = { .retries = PAWL_NO_RETRIES };
 
-static pawl_status run_one(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_one)
 {
     const char *what = pawl_value_string(params, "", ""), *token;
     struct pawl_event event;
@@ -54,14 +52,12 @@ static pawl_status run_one(pawl_run *run, const pawl_value *params, pawl_value *
     return pawl_await_deferred(run, "approval", NULL, out_result);
 }
 
-static pawl_status run_sleeper(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_sleeper)
 {
-    (void)params;
-    (void)out_result;
     return pawl_sleep(run, "nap", "1 day");
 }
 
-static void E_a_run_that_waits_says_for_what_and_which_command_moves_it(void **state)
+TEST_OF(contract, E_a_run_that_waits_says_for_what_and_which_command_moves_it)
 {
     static const struct {
         const char *params, *why, *in_short;
@@ -75,7 +71,6 @@ static void E_a_run_that_waits_says_for_what_and_which_command_moves_it(void **s
         /* Its token was given away, but the run does not wait for it yet. */
         { "\"promised\"", "sleeping nap +3600s", "sleeping nap +3600s" },
     };
-    struct contract *contract = *state;
     for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
         contract_begin_again(contract);
         contract_register(contract, "sleeper", run_sleeper);
@@ -87,9 +82,8 @@ static void E_a_run_that_waits_says_for_what_and_which_command_moves_it(void **s
     }
 }
 
-static void E_a_command_says_what_it_is_about(void **state)
+TEST_OF(contract, E_a_command_says_what_it_is_about)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_one, "\"event\"");
     struct pawl_why_command command = ask(contract).node.command;
     assert_text(command.workflow, "w");
@@ -112,10 +106,9 @@ static void E_a_command_says_what_it_is_about(void **state)
     assert_int_equal(ask(contract).node.runners, 0);
 }
 
-static void E_a_job_that_was_taken_says_by_whom_and_until_when(void **state)
+TEST_OF(contract, E_a_job_that_was_taken_says_by_whom_and_until_when)
 {
     static const char *const functions[] = { "charge" };
-    struct contract *contract = *state;
     struct pawl_claim_options options = PAWL_CLAIM_OPTIONS_INIT;
     const struct pawl_job *jobs;
     size_t count;
@@ -139,39 +132,34 @@ static void E_a_job_that_was_taken_says_by_whom_and_until_when(void **state)
 
 /* ---- Forks ----------------------------------------------------------------------------------------------------- */
 
-static pawl_status branch_sleeps(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_sleeps)
 {
-    (void)out_result;
     return pawl_sleep(run, pawl_run_format(run, "%s-nap", pawl_value_string(input, "", "?")), "1 hour");
 }
 
-static pawl_status branch_waits(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_waits)
 {
     const char *type = pawl_value_string(input, "", "?");
     struct pawl_event event;
-    (void)out_result;
     return pawl_wait_for_event(run, pawl_run_format(run, "wait-%s", type), type, "2 hours", &event);
 }
 
-static pawl_status branch_races(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_races)
 {
     struct pawl_branch branches[] = { { .run = branch_waits, .input = pawl_value_item(input, 0) },
                                       { .run = branch_waits, .input = pawl_value_item(input, 1) } };
-    (void)out_result;
     return pawl_first(run, "race", branches, 2, NULL);
 }
 
-static pawl_status run_forks(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_forks)
 {
     struct pawl_branch branches[] = { { .run = branch_sleeps, .input = pawl_value_item(params, 0) },
                                       { .run = branch_races, .input = pawl_value_item(params, 1) } };
-    (void)out_result;
     return pawl_all(run, "both", branches, 2, 0);
 }
 
-static void E_forks_are_a_tree_and_what_is_over_is_not_in_it(void **state)
+TEST_OF(contract, E_forks_are_a_tree_and_what_is_over_is_not_in_it)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_forks, "[\"a\",[\"b\",\"c\"]]");
     assert_why(contract, "all both !send-event(sleeping a-nap +3600s, first race("
                          "waitingForEvent wait-b b +7200s !send-event, waitingForEvent wait-c c +7200s !send-event))");
@@ -186,12 +174,10 @@ static void E_forks_are_a_tree_and_what_is_over_is_not_in_it(void **state)
     assert_short(contract, "all both(sleeping a-nap +3600s)");
 }
 
-static pawl_status run_crowd(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_crowd)
 {
     enum { CROWD = 250 };
     struct pawl_branch branches[CROWD];
-    (void)params;
-    (void)out_result;
     for (int i = 0; i < CROWD; i++) {
         pawl_value *input;
         PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "s", pawl_run_format(run, "%03d", i)));
@@ -208,9 +194,8 @@ static size_t count_parts(const struct pawl_why_node *node)
     return count;
 }
 
-static void E_of_many_steps_that_wait_some_are_shown_and_the_others_counted(void **state)
+TEST_OF(contract, E_of_many_steps_that_wait_some_are_shown_and_the_others_counted)
 {
-    struct contract *contract = *state;
     struct pawl_instance instance;
     contract_start(contract, run_crowd, NULL);
     struct pawl_why_answer why = ask(contract);
@@ -224,9 +209,8 @@ static void E_of_many_steps_that_wait_some_are_shown_and_the_others_counted(void
 
 /* ---- Not yet, and not by itself -------------------------------------------------------------------------------- */
 
-static void E_a_paused_run_says_what_it_waits_for_beneath(void **state)
+TEST_OF(contract, E_a_paused_run_says_what_it_waits_for_beneath)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_one, "\"event\"");
     contract_jump(contract, MINUTE_MS);
     contract_control(contract, pawl_pause);
@@ -236,9 +220,8 @@ static void E_a_paused_run_says_what_it_waits_for_beneath(void **state)
 }
 
 /* The worlds' runner is ticked: it takes nothing up by itself. */
-static void E_a_due_run_that_nobody_takes_up_says_so(void **state)
+TEST_OF(contract, E_a_due_run_that_nobody_takes_up_says_so)
 {
-    struct contract *contract = *state;
     contract_create(contract, run_one, "\"sleep\"");
     assert_why(contract, "unserved !tick");
     assert_short(contract, NULL);
@@ -253,12 +236,10 @@ static void E_a_due_run_that_nobody_takes_up_says_so(void **state)
 }
 
 /* Called from within the step, while the runner is at it. */
-static pawl_status body_asks(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+BODY(body_asks)
 {
     struct contract *contract = pawl_step_user(step);
     struct pawl_why_answer why;
-    (void)input;
-    (void)out_result;
     if (pawl_why(contract->engine, contract->scope, "w", "i", &why, NULL) != PAWL_OK)
         return pawl_fail(step, "Broken", "it cannot be asked");
     contract_trace(contract, "%s %s; ", why_text(contract->scope, &why.node),
@@ -270,16 +251,13 @@ static pawl_status body_asks(pawl_step *step, const pawl_value *input, pawl_valu
     return PAWL_OK;
 }
 
-static pawl_status run_asks(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_asks)
 {
-    (void)params;
-    (void)out_result;
     return pawl_do(run, "ask", NULL, body_asks, NULL, NULL);
 }
 
-static void E_a_run_that_a_runner_works_on_names_it(void **state)
+TEST_OF(contract, E_a_run_that_a_runner_works_on_names_it)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_asks, NULL);
     assert_text(contract->trace, "running !watch by name; waitingForPause !resume");
     assert_why(contract, "paused !resume");
@@ -287,15 +265,13 @@ static void E_a_run_that_a_runner_works_on_names_it(void **state)
 
 /* ---- Repair ---------------------------------------------------------------------------------------------------- */
 
-static pawl_status run_child_fails(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_child_fails)
 {
-    (void)params;
     return pawl_do(run, "work", &once, contract_body_fails, NULL, out_result);
 }
 
-static pawl_status run_mother(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_mother)
 {
-    (void)params;
     return pawl_run_child(run, "ship", "frail", NULL, NULL, out_result);
 }
 
@@ -307,9 +283,8 @@ static void start_suspending(struct contract *contract, pawl_workflow_fn *run)
     contract_idle(contract);
 }
 
-static void E_a_run_that_waits_for_repair_names_the_steps_that_failed(void **state)
+TEST_OF(contract, E_a_run_that_waits_for_repair_names_the_steps_that_failed)
 {
-    struct contract *contract = *state;
     start_suspending(contract, run_child_fails);
     assert_why(contract, "waitingForRepair !resume(failed work)");
     assert_short(contract, "waitingForRepair(failed work)");
@@ -324,26 +299,22 @@ static void E_a_run_that_waits_for_repair_names_the_steps_that_failed(void **sta
     assert_ok(contract, pawl_terminate(contract->engine, "w", "i", &contract->error));
 }
 
-static pawl_status branch_fails(pawl_run *run, const pawl_value *input, pawl_value **out_result)
+BRANCH(branch_fails)
 {
-    (void)input;
     return pawl_do(run, "work", &once, contract_body_fails, NULL, out_result);
 }
 
-static pawl_status run_fails_beside_a_wait(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_fails_beside_a_wait)
 {
     struct pawl_branch branches[] = { { .run = branch_waits }, { .run = branch_fails } };
     pawl_value *input;
-    (void)out_result;
-    (void)params;
     PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &input, "s", "go"));
     branches[0].input = input;
     return pawl_all(run, "both", branches, 2, 0);
 }
 
-static void E_a_run_that_waits_for_repair_says_what_else_it_waits_for(void **state)
+TEST_OF(contract, E_a_run_that_waits_for_repair_says_what_else_it_waits_for)
 {
-    struct contract *contract = *state;
     start_suspending(contract, run_fails_beside_a_wait);
     assert_why(contract, "waitingForRepair !resume(failed work, "
                          "all both(waitingForEvent wait-go go +7200s !send-event))");
@@ -351,16 +322,13 @@ static void E_a_run_that_waits_for_repair_says_what_else_it_waits_for(void **sta
 
 /* ---- Ends ------------------------------------------------------------------------------------------------------ */
 
-static pawl_status run_fails_at_once(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_fails_at_once)
 {
-    (void)params;
-    (void)out_result;
     return pawl_run_fail(run, "Refused", "at once");
 }
 
-static void E_a_run_that_has_ended_says_how_and_what_is_possible(void **state)
+TEST_OF(contract, E_a_run_that_has_ended_says_how_and_what_is_possible)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_one, "\"sleep\"");
     contract_advance(contract, "1 hour");
     assert_why(contract, "complete !restart");
@@ -382,15 +350,14 @@ static void E_a_run_that_has_ended_says_how_and_what_is_possible(void **state)
     assert_why(contract, "errored !retry(failed work)");
 }
 
-static pawl_status run_mother_copes(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_mother_copes)
 {
     PAWL_TRY(run_mother(run, params, out_result) == PAWL_SUSPENDED ? PAWL_SUSPENDED : PAWL_OK);
     return pawl_run_fail(run, "Refused", "for another reason");
 }
 
-static void E_a_run_that_its_child_failed_goes_on_after_the_child(void **state)
+TEST_OF(contract, E_a_run_that_its_child_failed_goes_on_after_the_child)
 {
-    struct contract *contract = *state;
     contract_register(contract, "frail", run_child_fails);
     contract_start(contract, run_mother, NULL);
     assert_why(contract, "errored !retry(failed await: ship is errored !retry)");
@@ -413,17 +380,14 @@ static void E_a_run_that_its_child_failed_goes_on_after_the_child(void **state)
 static const struct pawl_compensation by_failing = { .undo = contract_body_fails, .options = &twice };
 static const struct pawl_step_options clinging = { .compensate = &by_failing };
 
-static pawl_status run_clings(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+WORKFLOW(run_clings)
 {
-    (void)params;
-    (void)out_result;
     PAWL_TRY(pawl_do(run, "charge", &clinging, contract_body_ok, NULL, NULL));
     return pawl_sleep(run, "nap", "1 hour");
 }
 
-static void E_a_run_that_is_undone_waits_in_what_undoes_it_alone(void **state)
+TEST_OF(contract, E_a_run_that_is_undone_waits_in_what_undoes_it_alone)
 {
-    struct contract *contract = *state;
     contract_start(contract, run_clings, NULL);
     assert_false(ask(contract).is_undone);
     contract_control(contract, pawl_interrupt);
@@ -443,9 +407,8 @@ static void E_a_run_that_is_undone_waits_in_what_undoes_it_alone(void **state)
 
 /* ---- Asking wrongly -------------------------------------------------------------------------------------------- */
 
-static void E_why_names_what_is_wrong_with_the_question(void **state)
+TEST_OF(contract, E_why_names_what_is_wrong_with_the_question)
 {
-    struct contract *contract = *state;
     struct pawl_why_answer why;
     contract_start(contract, run_one, "\"sleep\"");
     assert_status(pawl_why(contract->engine, contract->scope, "none", "i", &why, &contract->error),
@@ -457,25 +420,4 @@ static void E_why_names_what_is_wrong_with_the_question(void **state)
     assert_says(contract->error.text, "out_why");
     assert_status(pawl_why(contract->engine, NULL, "w", "i", &why, NULL), PAWL_INVALID);
     assert_status(pawl_why(NULL, contract->scope, "w", "i", &why, NULL), PAWL_INVALID);
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        CONTRACT_TEST(E_a_run_that_waits_says_for_what_and_which_command_moves_it),
-        CONTRACT_TEST(E_a_command_says_what_it_is_about),
-        CONTRACT_TEST(E_a_job_that_was_taken_says_by_whom_and_until_when),
-        CONTRACT_TEST(E_forks_are_a_tree_and_what_is_over_is_not_in_it),
-        CONTRACT_TEST(E_of_many_steps_that_wait_some_are_shown_and_the_others_counted),
-        CONTRACT_TEST(E_a_paused_run_says_what_it_waits_for_beneath),
-        CONTRACT_TEST(E_a_due_run_that_nobody_takes_up_says_so),
-        CONTRACT_TEST(E_a_run_that_a_runner_works_on_names_it),
-        CONTRACT_TEST(E_a_run_that_waits_for_repair_names_the_steps_that_failed),
-        CONTRACT_TEST(E_a_run_that_waits_for_repair_says_what_else_it_waits_for),
-        CONTRACT_TEST(E_a_run_that_has_ended_says_how_and_what_is_possible),
-        CONTRACT_TEST(E_a_run_that_its_child_failed_goes_on_after_the_child),
-        CONTRACT_TEST(E_a_run_that_is_undone_waits_in_what_undoes_it_alone),
-        CONTRACT_TEST(E_why_names_what_is_wrong_with_the_question),
-    };
-    return contract_run_tests("contract of why", tests, sizeof tests / sizeof tests[0]);
 }

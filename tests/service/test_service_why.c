@@ -1,11 +1,6 @@
 /* Why a run does not move, as far as runners decide it: queued, unserved, held, lost. */
-#include "service_world.h"
-#include "why_text.h"
-
-#include <stdio.h>
-#include <string.h>
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
+#include "kit/service_world.h"
+#include "kit/why_text.h"
 
 static struct pawl_why_answer ask(struct world *world, const char *id)
 {
@@ -32,9 +27,8 @@ static void announce(struct world *world, int64_t owner, const char *workflows, 
     assert_int_equal(store->ops->describe(store, &row, &world->error), PAWL_OK);
 }
 
-static void a_due_run_is_queued_where_runners_share_its_workflow(void **state)
+TEST_OF(world, a_due_run_is_queued_where_runners_share_its_workflow)
 {
-    struct world *world = *state;
     world_create(world, "a");
     announce(world, 5, "other", true);
     announce(world, 6, "order other", false);
@@ -48,9 +42,8 @@ static void a_due_run_is_queued_where_runners_share_its_workflow(void **state)
     assert_int_equal(ask(world, "a").node.since_ms, WORLD_START_MS);
 }
 
-static void a_run_that_is_held_names_its_runner_while_that_lives(void **state)
+TEST_OF(world, a_run_that_is_held_names_its_runner_while_that_lives)
 {
-    struct world *world = *state;
     struct pw_store *store = world->engine->store;
     announce(world, WORLD_OWNER, "order", true);
     world_create(world, "a");
@@ -70,9 +63,8 @@ static void a_run_that_is_held_names_its_runner_while_that_lives(void **state)
     assert_int_equal(ask(world, "a").node.runners, 1);
 }
 
-static void a_lost_run_that_is_to_stop_still_needs_a_tick(void **state)
+TEST_OF(world, a_lost_run_that_is_to_stop_still_needs_a_tick)
 {
-    struct world *world = *state;
     world_create(world, "a");
     (void)world_claim(world);
     assert_int_equal(pawl_interrupt(world->engine, "order", "a", &world->error), PAWL_OK);
@@ -97,9 +89,8 @@ static void record(struct world *world, const char *id, int64_t seq, const char 
                                                   .outer = pw_text_of(outer) } });
 }
 
-static void damaged_places_leave_a_tree(void **state)
+TEST_OF(world, damaged_places_leave_a_tree)
 {
-    struct world *world = *state;
     world_create(world, "a");
     record(world, "a", 1, NULL);
     record(world, "a", 2, "not JSON");
@@ -115,9 +106,8 @@ static void damaged_places_leave_a_tree(void **state)
 }
 
 /* As an earlier version recorded them: nothing is known of forks. */
-static void steps_without_a_place_are_waited_for_together(void **state)
+TEST_OF(world, steps_without_a_place_are_waited_for_together)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_wait(world, "a", 1, PAWL_STEP_SLEEP, NULL, WORLD_START_MS + 1000);
     world_wait(world, "a", 2, PAWL_STEP_EVENT, "paid", WORLD_START_MS + 2000);
@@ -126,23 +116,9 @@ static void steps_without_a_place_are_waited_for_together(void **state)
 }
 
 /* The run moved on between two reads, or a row is missing: there is always an answer. */
-static void a_run_that_waits_for_nothing_recorded_is_due(void **state)
+TEST_OF(world, a_run_that_waits_for_nothing_recorded_is_due)
 {
-    struct world *world = *state;
     world_create(world, "a");
     world_park(world, "a", PW_TASK_WAITING, PW_TASK_WAKE, WORLD_START_MS + 1000);
     assert_string_equal(text_of(world, "a"), "unserved !tick");
-}
-
-int main(void)
-{
-    struct CMUnitTest tests[] = {
-        TEST(a_due_run_is_queued_where_runners_share_its_workflow),
-        TEST(a_run_that_is_held_names_its_runner_while_that_lives),
-        TEST(a_lost_run_that_is_to_stop_still_needs_a_tick),
-        TEST(damaged_places_leave_a_tree),
-        TEST(steps_without_a_place_are_waited_for_together),
-        TEST(a_run_that_waits_for_nothing_recorded_is_due),
-    };
-    return world_run("why", tests, sizeof tests / sizeof tests[0]);
 }
