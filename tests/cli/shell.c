@@ -77,6 +77,8 @@ struct outcome *cli_start(enum mode mode, const char *input, const char *const *
     struct outcome *outcome = calloc(1, sizeof *outcome);
     struct ends in = make_pipe(false), out = mode == IN_A_PIPE ? make_pipe(true) : make_terminal();
     struct ends errors = mode == IN_A_PIPE ? make_pipe(true) : (struct ends){ -1, out.its };
+    if (input != NULL) /* while the pipe has a reader: the program may end without one look at it */
+        assert_int_equal(write(in.ours, input, strlen(input)), strlen(input));
     assert_non_null(outcome);
     outcome->process = child_start(become_pawl, &(struct beginning){ words, in.its, out.its, errors.its });
     (void)close(in.its);
@@ -87,8 +89,6 @@ struct outcome *cli_start(enum mode mode, const char *input, const char *const *
     outcome->trouble = errors.ours;
     assert_true(fcntl(out.ours, F_SETFL, O_NONBLOCK) == 0);
     assert_true(errors.ours < 0 || fcntl(errors.ours, F_SETFL, O_NONBLOCK) == 0);
-    if (input != NULL)
-        assert_int_equal(write(in.ours, input, strlen(input)), strlen(input));
     (void)close(in.ours);
     return outcome;
 }
