@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/suggest.h"
 #include "json_input.h"
-#include "suggest.h"
 #include "text.h"
 
 /* What a line may set.  --profile only above all sections. */
@@ -45,7 +45,7 @@ static enum exit_code unknown_key(struct reader *reader, const char *name)
     const char *names[KEY_COUNT];
     for (size_t i = 0; i < KEY_COUNT; i++)
         names[i] = option_table[keys[i]].name;
-    const char *nearest = suggest(name, names, KEY_COUNT);
+    const char *nearest = pw_suggest(name, names, KEY_COUNT);
     if (nearest != NULL)
         return problem_use(reader->problem, "%s: there is no key \"%.60s\"; did you mean %s?", place_of(reader), name,
                            nearest);

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/limits.h"
+#include "common/suggest.h"
+#include "common/text.h"
 #include "moment.h"
-#include "suggest.h"
 #include "text.h"
 
 bool invocation_has(const struct invocation *invocation, enum option_id id)
@@ -29,17 +31,14 @@ const char *invocation_name(struct pool *pool, const struct invocation *invocati
 
 /* ---- Values ---------------------------------------------------------------------------------------------------------- */
 
-static const char name_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
-
 bool is_name(const char *text)
 {
-    size_t size = strlen(text);
-    return size >= 1 && size <= 100 && text[0] != '-' && strspn(text, name_letters) == size;
+    return pw_text_is_identifier(pw_text_of(text), PW_INSTANCE_ID_MAX, true);
 }
 
 bool is_workflow_name(const char *text)
 {
-    return is_name(text) && strlen(text) <= 64 && text[0] != '_';
+    return pw_text_is_identifier(pw_text_of(text), PW_WORKFLOW_NAME_MAX, false);
 }
 
 enum { CHOICES_MAX = 8 };
@@ -66,7 +65,7 @@ static enum exit_code check_choice(struct problem *problem, const struct option 
     for (size_t i = 0; i < count && code != EXIT_DONE; i++)
         if (strcmp(choices[i], value) == 0)
             code = EXIT_DONE;
-    const char *nearest = code == EXIT_DONE ? NULL : suggest(value, choices, count);
+    const char *nearest = code == EXIT_DONE ? NULL : pw_suggest(value, choices, count);
     if (code != EXIT_DONE && nearest != NULL)
         (void)problem_use(problem, "%s is not \"%s\"; did you mean %s?", who, value, nearest);
     else if (code != EXIT_DONE)
@@ -165,7 +164,7 @@ static enum exit_code unknown_option(struct parser *parser, const char *word)
             names[count++] = option_table[*id].name;
     if (is_known_elsewhere(name, size) && command->children != NULL)
         return problem_use(parser->problem, "--%.*s belongs behind the command (see %s --help)", (int)size, name, who);
-    const char *nearest = suggest(pool_copy(parser->pool, name, size), names, count);
+    const char *nearest = pw_suggest(pool_copy(parser->pool, name, size), names, count);
     if (nearest != NULL)
         return problem_use(parser->problem, "%s has no option %.60s; did you mean --%s?", who, word, nearest);
     return problem_use(parser->problem, "%s has no option %.60s (see %s --help)", who, word, who);
@@ -239,7 +238,7 @@ static enum exit_code unknown_command(struct parser *parser, const char *word)
     for (const struct command *child = command->children; child->name != NULL && count < 32; child++)
         if (!child->is_hidden)
             names[count++] = child->name;
-    const char *nearest = suggest(word, names, count);
+    const char *nearest = pw_suggest(word, names, count);
     if (nearest != NULL)
         return problem_use(parser->problem, "there is no command \"%s %.60s\"; did you mean \"%s %s\"?", who, word, who,
                            nearest);
@@ -248,7 +247,7 @@ static enum exit_code unknown_command(struct parser *parser, const char *word)
         count = 0;
         for (const struct command *leaf = child->children; leaf != NULL && leaf->name != NULL && count < 32; leaf++)
             names[count++] = leaf->name;
-        nearest = suggest(word, names, count);
+        nearest = pw_suggest(word, names, count);
         if (nearest != NULL)
             return problem_use(parser->problem, "there is no command \"%s %.60s\"; did you mean \"%s %s %s\"?", who,
                                word, who, child->name, nearest);

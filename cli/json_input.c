@@ -6,11 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
+#include "common/limits.h"
 #include "json_output.h"
-#include "json_syntax.h"
 #include "text.h"
 
-enum { INPUT_SIZE_MAX = 64 * 1024 * 1024, EXCERPT_SIZE = 60 };
+/* A batch is a list of objects that carry payloads. */
+enum { INPUT_SIZE_MAX = 64 * 1024 * 1024, EXCERPT_SIZE = 60, ENVELOPE_DEPTH = 2 };
 
 /* ---- Files ----------------------------------------------------------------------------------------------------------- */
 
@@ -49,17 +51,12 @@ enum exit_code file_read(struct pool *pool, struct problem *problem, const char 
 
 /* ---- Mistakes -------------------------------------------------------------------------------------------------------- */
 
-/* is_json: it is, and cannot be taken all the same. */
-static enum exit_code show_mistake(struct pool *pool, struct problem *problem, const char *who, const char *text,
-                                   const struct json_mistake *mistake, bool is_json)
+static enum exit_code show_flaw(struct pool *pool, struct problem *problem, const char *who, const char *text,
+                                const struct pw_json_flaw *flaw)
 {
-    size_t position = mistake->position, line = 1, start = 0;
-    for (size_t i = 0; i < position; i++) {
-        if (text[i] == '\n') {
-            line++;
-            start = i + 1;
-        }
-    }
+    size_t position = flaw->position, start = position;
+    while (start > 0 && text[start - 1] != '\n')
+        start--;
     size_t column = text_width(pool_copy(pool, text + start, position - start)) + 1;
     size_t from = position - start > EXCERPT_SIZE ? position - EXCERPT_SIZE : start;
     while (from < position && ((unsigned char)text[from] & 0xc0) == 0x80)
@@ -67,28 +64,9 @@ static enum exit_code show_mistake(struct pool *pool, struct problem *problem, c
     size_t size = strcspn(text + from, "\n");
     const char *excerpt = pool_copy(pool, text + from, text_fit(pool_copy(pool, text + from, size), EXCERPT_SIZE * 2));
     size_t before = text_width(safe(pool, pool_copy(pool, text + from, position - from)));
-    return problem_use(problem, "%s%s: line %zu, column %zu: %s\n  %s\n  %*s^", who, is_json ? "" : " is not JSON",
-                       line, column, mistake->what, safe(pool, excerpt), (int)before, "");
-}
-
-/* The server keeps integers in 64 bits; told here, the place is one that the user knows. */
-static bool fits_integers(const char *text, struct json_mistake *out_mistake)
-{
-    size_t size = strlen(text);
-    for (size_t at = json_blanks(text, size), token; at < size;
-         at += token + json_blanks(text + at + token, size - at - token)) {
-        token = json_token_size(text + at, size - at);
-        bool is_integer = strchr("-0123456789", text[at]) != NULL && strcspn(text + at, ".eE") >= token;
-        errno = 0;
-        if (is_integer)
-            (void)strtoll(text + at, NULL, 10);
-        if (is_integer && errno == ERANGE) {
-            *out_mistake =
-                (struct json_mistake){ at, "the server takes no integer of more than 64 bits; in \"\" it is a text" };
-            return false;
-        }
-    }
-    return true;
+    return problem_use(problem, "%s%s: line %zu, column %zu: %s\n  %s\n  %*s^", who,
+                       flaw->is_limit ? "" : " is not JSON", flaw->line, column, flaw->what, safe(pool, excerpt),
+                       (int)before, "");
 }
 
 enum exit_code json_input_read(struct pool *pool, struct problem *problem, const char *who, const char *argument,
@@ -102,11 +80,9 @@ enum exit_code json_input_read(struct pool *pool, struct problem *problem, const
         code = file_read(pool, problem, who, argument + 1, &text);
     if (code != EXIT_DONE)
         return code;
-    struct json_mistake mistake;
-    if (!json_check(text, strlen(text), &mistake))
-        return show_mistake(pool, problem, who, text, &mistake, false);
-    if (!fits_integers(text, &mistake))
-        return show_mistake(pool, problem, who, text, &mistake, true);
+    struct pw_json_flaw flaw;
+    if (!pw_json_scan_to(pw_text_of(text), PW_JSON_DEPTH_MAX + ENVELOPE_DEPTH, &flaw))
+        return show_flaw(pool, problem, who, text, &flaw);
     *out_text = text;
     return EXIT_DONE;
 }

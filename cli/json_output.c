@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "json_syntax.h"
+#include "common/json.h"
 #include "moment.h"
 
 /* ---- Reading --------------------------------------------------------------------------------------------------------- */
@@ -22,33 +22,30 @@ static bool is_plain_integer(const char *token, size_t size)
     return true;
 }
 
-static void put_kept(struct text *out, const char *token, size_t size)
+/* With a NUL before it. */
+static json_t *make_marked(const char *token, size_t size)
 {
-    static const char nul[] = "\\u0000";
-    if (json_number_token(token, size) && !is_plain_integer(token, size)) {
-        text_format(out, "\"%s", nul);
-        text_put_size(out, token, size);
-        text_put(out, "\"");
-    } else if (token[0] == '"' && size > sizeof nul && memcmp(token + 1, nul, sizeof nul - 1) == 0) {
-        text_format(out, "\"%s", nul);
-        text_put_size(out, token + 1, size - 1);
-    } else {
-        text_put_size(out, token, size);
-    }
+    struct text marked = { NULL, 0, 0 };
+    text_put_size(&marked, "", 1);
+    text_put_size(&marked, token, size);
+    json_t *node = json_stringn_nocheck(marked.data, marked.size);
+    text_free(&marked);
+    return node;
+}
+
+static json_t *make_number(const char *token, size_t size)
+{
+    return is_plain_integer(token, size) ? json_integer(strtoll(token, NULL, 10)) : make_marked(token, size);
+}
+
+static json_t *make_string(const char *token, size_t size)
+{
+    return size > 0 && token[0] == '\0' ? make_marked(token, size) : json_stringn_nocheck(token, size);
 }
 
 json_t *json_read(const char *text, size_t size)
 {
-    struct text kept = { NULL, 0, 0 };
-    for (size_t at = json_blanks(text, size), token; at < size; at += json_blanks(text + at, size - at)) {
-        token = json_token_size(text + at, size - at);
-        put_kept(&kept, text + at, token);
-        text_put(&kept, " "); /* what were two tokens must not become one */
-        at += token;
-    }
-    json_t *value = json_loadb(text_string(&kept), kept.size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
-    text_free(&kept);
-    return value;
+    return pw_json_parse_as((struct pw_text){ text, size }, &(struct pw_json_nodes){ make_number, make_string });
 }
 
 /* Its text; NULL: it is none that is kept so. */
@@ -166,6 +163,39 @@ static void write_value(struct text *out, const json_t *value)
         write_string(out, value);
     else
         write_plain(out, value);
+}
+
+static void begin_line(struct text *out, size_t indent, size_t depth)
+{
+    if (indent > 0)
+        text_put(out, "\n");
+    text_repeat(out, " ", indent * depth);
+}
+
+static struct pw_text behind(struct pw_text text, size_t size)
+{
+    return (struct pw_text){ text.data + size, text.size - size };
+}
+
+void json_lay_out(struct text *out, const char *text, size_t size, size_t indent)
+{
+    size_t depth = 0;
+    char last = '\0';
+    struct pw_text left = { text, size };
+    while ((left = behind(left, pw_json_blanks(left))).size > 0) {
+        size_t token = pw_json_token(left);
+        char mark = left.data[0];
+        bool closes = mark == '}' || mark == ']', opened = last == '{' || last == '[';
+        depth -= closes && depth > 0;
+        if ((closes && !opened) || last == ',' || (opened && !closes))
+            begin_line(out, indent, depth);
+        text_put_size(out, left.data, token);
+        if (mark == ':' && indent > 0)
+            text_put(out, " ");
+        depth += mark == '{' || mark == '[';
+        last = mark;
+        left = behind(left, token);
+    }
 }
 
 void json_write(struct text *out, const json_t *value, size_t indent)

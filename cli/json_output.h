@@ -23,7 +23,9 @@ bool json_flag(const json_t *value, const char *path);
 /* A time; 0 when it is not there. */
 int64_t json_time_ms(const json_t *value, const char *path);
 
-/* indent 0: all on one line. */
+/* Of JSON: the text without its blanks, laid out anew; nothing is decoded, so nothing of it changes.  indent 0: all on one
+ * line. */
+void json_lay_out(struct text *out, const char *text, size_t size, size_t indent);
 void json_write(struct text *out, const json_t *value, size_t indent);
 /* On one line, in the pool; "" for NULL. */
 const char *json_show(struct pool *pool, const json_t *value);

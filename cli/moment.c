@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/duration.h"
+
 enum { SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS, HOUR_MS = 60 * MINUTE_MS, DAY_MS = 24 * HOUR_MS };
 
 /* ---- The clock ----------------------------------------------------------------------------------------------------- */
@@ -152,38 +154,11 @@ const char *duration_show(struct pool *pool, int64_t ms)
                        units[i + 1].name);
 }
 
-/* The units of the engine's durations, with their longer spellings; "" are seconds. */
-static const struct {
-    const char *spellings; /* between blanks */
-    int64_t ms;
-} unit_spellings[] = {
-    { " ms ", 1 },
-    { "  s sec secs second seconds ", SECOND_MS },
-    { " m min mins minute minutes ", MINUTE_MS },
-    { " h hr hrs hour hours ", HOUR_MS },
-    { " d day days ", DAY_MS },
-    { " w week weeks ", 7 * (int64_t)DAY_MS },
-};
-
 bool duration_parse(const char *text, int64_t *out_ms)
 {
-    char *end, wanted[16];
-    if (text[0] < '0' || text[0] > '9')
+    int64_t ms;
+    if (!pw_duration_parse_bare(text, SECOND_MS, &ms) || ms > 365 * (int64_t)DAY_MS)
         return false;
-    double number = strtod(text, &end);
-    while (*end == ' ')
-        end++;
-    if (strlen(end) > 8 || strchr(end, ' ') != NULL || strpbrk(text, "xXpP") != NULL)
-        return false;
-    (void)snprintf(wanted, sizeof wanted, " %s ", end);
-    for (size_t i = 0; i < sizeof unit_spellings / sizeof unit_spellings[0]; i++) {
-        if (strstr(unit_spellings[i].spellings, wanted) == NULL)
-            continue;
-        double ms = number * (double)unit_spellings[i].ms;
-        if (!(ms <= 365.0 * DAY_MS))
-            return false;
-        *out_ms = (int64_t)ms;
-        return true;
-    }
-    return false;
+    *out_ms = ms;
+    return true;
 }

@@ -28,7 +28,7 @@ const char *moment_relative(struct pool *pool, int64_t ms, int64_t now_ms);
 const char *duration_show(struct pool *pool, int64_t ms);
 /* Only the broadest unit: "3 h". */
 const char *duration_show_coarse(struct pool *pool, int64_t ms);
-/* "30", which are seconds, "1.5s", "500 ms", "2 minutes", "1h". */
+/* As the engine reads them, up to a year: "1.5s", "500 ms", "2 minutes", "1h"; "30" are seconds. */
 bool duration_parse(const char *text, int64_t *out_ms);
 
 #endif

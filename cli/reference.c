@@ -3,9 +3,9 @@
 
 #include <string.h>
 
+#include "common/suggest.h"
 #include "json_input.h"
 #include "listing.h"
-#include "suggest.h"
 
 const char *reference_path(struct pool *pool, const struct reference *reference)
 {
@@ -194,7 +194,7 @@ enum exit_code explain_workflow(struct session *session, enum exit_code code, co
     session->problem = first;
     if (asked != EXIT_DONE)
         return code;
-    const char *nearest = suggest(workflow, names, count);
+    const char *nearest = pw_suggest(workflow, names, count);
     size_t size = strlen(session->problem.text), room = sizeof session->problem.text - size;
     if (nearest != NULL)
         (void)snprintf(session->problem.text + size, room, "; did you mean %s?", nearest);

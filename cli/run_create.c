@@ -2,14 +2,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/json.h"
+#include "common/limits.h"
 #include "json_input.h"
-#include "json_syntax.h"
 #include "result.h"
 #include "run.h"
 #include "verb.h"
 #include "view.h"
-
-enum { BATCH_MAX = 100 };
 
 /* ---- Of what ------------------------------------------------------------------------------------------------------------ */
 
@@ -144,17 +143,19 @@ static enum exit_code read_batch(struct session *session, struct batch *out_batc
         json_input_read(&session->pool, &session->problem, "--batch", session_option(session, OPTION_BATCH), &text);
     if (code != EXIT_DONE)
         return code;
-    size_t size = strlen(text), at = 0, from, item, count = 0;
-    if (text[json_blanks(text, size)] != '[')
+    struct pw_text list = pw_text_of(text);
+    struct pw_json_part part;
+    size_t at = 0, count = 0;
+    if (text[pw_json_blanks(list)] != '[')
         return problem_use(&session->problem, "--batch is a list: [{\"id\": ..., \"params\": ...}, ...]");
-    while (json_next_item(text, size, &at, &from, &item))
+    while (pw_json_next(list, &at, &part))
         count++;
     struct batch batch = { pool_take(&session->pool, sizeof *batch.entries * (count + 1)), 0 };
-    for (at = 0; code == EXIT_DONE && json_next_item(text, size, &at, &from, &item); batch.count++) {
-        json_t *entry = json_read(text + from, item);
+    for (at = 0; code == EXIT_DONE && pw_json_next(list, &at, &part); batch.count++) {
+        json_t *entry = json_read(part.value.data, part.value.size);
         code = check_entry(session, entry, batch.count + 1);
         json_decref(entry);
-        batch.entries[batch.count] = (struct entry){ text + from, item };
+        batch.entries[batch.count] = (struct entry){ part.value.data, part.value.size };
     }
     if (code == EXIT_DONE)
         *out_batch = batch;
@@ -167,7 +168,7 @@ static enum exit_code send_part(struct session *session, const struct reference 
     struct text body = { NULL, 0, 0 };
     struct answer answer;
     text_put(&body, "{\"instances\":[");
-    for (size_t i = from; i < from + BATCH_MAX && i < batch->count; i++) {
+    for (size_t i = from; i < from + PW_BATCH_CREATE_MAX && i < batch->count; i++) {
         text_put(&body, i > from ? "," : "");
         text_put_size(&body, batch->entries[i].text, batch->entries[i].size);
     }
@@ -211,7 +212,7 @@ static enum exit_code create_batch(struct session *session, const struct referen
     if (code == EXIT_DONE)
         code = read_batch(session, &batch);
     json_t *created = json_at(answer, "instances");
-    for (size_t from = 0; code == EXIT_DONE && from < batch.count; from += BATCH_MAX)
+    for (size_t from = 0; code == EXIT_DONE && from < batch.count; from += PW_BATCH_CREATE_MAX)
         code = send_part(session, target, &batch, from, created);
     if (code == EXIT_DONE && session_is_json(session))
         session_put_json(session, answer);

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "json_syntax.h"
-
 /* Whoever read our output has had enough (`| head -1`).  Then a program ends by SIGPIPE, without a word; but curl takes
  * that signal away while a transfer is under way, and what it hands on is printed from inside of it. */
 static void end_if_nobody_reads(void)

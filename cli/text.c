@@ -3,11 +3,12 @@
 #include "text.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
+
+#include "common/text.h"
 
 static void reserve(struct text *text, size_t more)
 {
@@ -80,52 +81,9 @@ bool text_starts(const char *text, const char *start)
 
 /* ---- Characters ---------------------------------------------------------------------------------------------------- */
 
-/* Decodes one character of UTF-8; answers its size, 0 when the bytes are none. */
-static size_t decode(const char *text, uint32_t *out_code)
-{
-    const unsigned char *bytes = (const unsigned char *)text;
-    size_t size = bytes[0] < 0x80 ? 1 : bytes[0] >= 0xf0 ? 4 : bytes[0] >= 0xe0 ? 3 : 2;
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    if (size == 1) {
-        *out_code = bytes[0];
-        return 1;
-    }
-    if (bytes[0] < 0xc2 || bytes[0] > 0xf4)
-        return 0;
-    uint32_t code = bytes[0] & (0xffU >> (size + 1));
-    for (size_t i = 1; i < size; i++) {
-        if ((bytes[i] & 0xc0) != 0x80)
-            return 0;
-        code = code << 6 | (bytes[i] & 0x3f);
-    }
-    if (code < least[size] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-        return 0;
-    *out_code = code;
-    return size;
-}
-
-size_t text_character(const char *text)
-{
-    uint32_t code;
-    return decode(text, &code);
-}
-
 void text_mend(char *text)
 {
-    char *to = text;
-    for (const char *at = text; *at != '\0';) {
-        unsigned char lead = (unsigned char)*at;
-        size_t size = text_character(at);
-        bool is_cut = size == 0 && lead >= 0xc2 && lead <= 0xf4;
-        if (size == 0)
-            size = 1;
-        while (is_cut && ((unsigned char)at[size] & 0xc0) == 0x80)
-            size++;
-        for (size_t i = 0; i < size && !is_cut; i++)
-            *to++ = at[i];
-        at += size;
-    }
-    *to = '\0';
+    text[pw_text_mend(text, strlen(text))] = '\0';
 }
 
 /* Controls of both sets, and what turns the direction of the text around it. */
@@ -151,7 +109,7 @@ void text_put_safe(struct text *text, const char *more)
 {
     while (*more != '\0') {
         uint32_t code = 0;
-        size_t size = decode(more, &code);
+        size_t size = pw_utf8_decode(more, &code);
         if (size == 0)
             put_hidden(text, more, 1);
         else if (is_harmful(code))
@@ -183,7 +141,7 @@ size_t text_fit(const char *text, size_t columns)
     size_t bytes = 0, used = 0;
     while (text[bytes] != '\0') {
         uint32_t code = 0;
-        size_t size = decode(text + bytes, &code), width = size > 0 ? columns_of(code) : 1;
+        size_t size = pw_utf8_decode(text + bytes, &code), width = size > 0 ? columns_of(code) : 1;
         if (used + width > columns)
             break;
         used += width;
@@ -197,7 +155,7 @@ size_t text_width(const char *text)
     size_t width = 0;
     while (*text != '\0') {
         uint32_t code = 0;
-        size_t size = decode(text, &code);
+        size_t size = pw_utf8_decode(text, &code);
         width += size > 0 ? columns_of(code) : 1;
         text += size > 0 ? size : 1;
     }

@@ -28,8 +28,6 @@ void text_free(struct text *text);
 /* The safe form of a text, in the pool. */
 const char *safe(struct pool *pool, const char *text);
 
-/* How many bytes the character at the start has; 0: these are no UTF-8. */
-size_t text_character(const char *text);
 /* Takes out what is left of characters that were cut, as by a full buffer or by "%.60s". */
 void text_mend(char *text);
 /* How many columns of a terminal it takes. */

@@ -8,6 +8,9 @@ pkg_check_modules(PAWL_JANSSON REQUIRED IMPORTED_TARGET jansson)
 set(pawl_libraries PkgConfig::PAWL_SQLITE3 PkgConfig::PAWL_JANSSON Threads::Threads ${CMAKE_DL_LIBS})
 
 file(GLOB_RECURSE pawl_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
+# What the library shares with the programs is compiled into it, so that it needs no other library of ours.
+set(pawl_common_sources duration iso json json_walk store_url text)
+list(TRANSFORM pawl_common_sources REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/common/\\1.c")
 set(pawl_pc_requires "sqlite3 jansson")
 if(PAWL_BUILD_POSTGRES)
     pkg_check_modules(PAWL_LIBPQ REQUIRED IMPORTED_TARGET libpq)
@@ -18,8 +21,9 @@ else()
 endif()
 file(GLOB pawl_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/pawl/*.h)
 
-add_library(pawl_objects OBJECT ${pawl_sources})
-target_include_directories(pawl_objects PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+add_library(pawl_objects OBJECT ${pawl_sources} ${pawl_common_sources})
+target_include_directories(pawl_objects PRIVATE
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR})
 target_link_libraries(pawl_objects PRIVATE pawl_flags ${pawl_libraries})
 if(PAWL_BUILD_POSTGRES)
     target_compile_definitions(pawl_objects PRIVATE PAWL_HAS_POSTGRES)

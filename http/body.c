@@ -5,10 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "common/limits.h"
 #include "http/answer.h"
 
-/* Payloads may be nested 128 deep, and stand in an object in a list in an object. */
-enum { DEPTH_MAX = 128 + 3, PATH_SIZE = 96 };
+/* Payloads stand in an object in a list in an object. */
+enum { DEPTH_MAX = PW_JSON_DEPTH_MAX + 3, PATH_SIZE = 96 };
 
 /* ---- Headers --------------------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,5 @@
 /* create.c - new instances over HTTP, one or many. */
+#include "common/limits.h"
 #include "http/answer.h"
 #include "http/body.h"
 #include "http/operations.h"
@@ -6,8 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-enum { BATCH_MAX = 100 };
 
 /* ---- One ------------------------------------------------------------------------------------------------------- */
 
@@ -62,12 +61,12 @@ static pawl_status read_items(pawl_http_call *call, char *list, size_t size)
     struct pw_http_batch_work *work = &call->work.batch;
     struct pawl_json_part part;
     size_t position = 0;
-    work->items = pawl_scope_take(call->scope, BATCH_MAX * sizeof *work->items);
+    work->items = pawl_scope_take(call->scope, PW_BATCH_CREATE_MAX * sizeof *work->items);
     if (work->items == NULL)
         return PAWL_NOMEM;
     while (pawl_json_next(list, size, &position, &part)) {
-        if (work->count == BATCH_MAX) {
-            pw_http_issue(call, "instances", "has more than %d elements", BATCH_MAX);
+        if (work->count == PW_BATCH_CREATE_MAX) {
+            pw_http_issue(call, "instances", "has more than %d elements", PW_BATCH_CREATE_MAX);
             break;
         }
         read_item(call, work->count, list + (part.text - list), part.size, &work->items[work->count]);

@@ -2,15 +2,15 @@
  *
  * A claim that finds nothing waits like everybody else, without a thread: it is told when a job may have become due in
  * this process, and looks now and then for what other processes did.  Each look is a claim of its own. */
+#include "common/limits.h"
 #include "http/answer.h"
 #include "http/body.h"
 #include "http/operations.h"
 #include "http/write.h"
 
-enum { FUNCTIONS_MAX = 64, CLAIM_MAX = 100, LEASE_MS_MIN = 1000, LEASE_MS_MAX = 60 * 60 * 1000 };
 #define LEASE_FIELD                                                                                                    \
     {                                                                                                                  \
-        .name = "leaseMs", .kind = PW_HTTP_RANGE, .min = LEASE_MS_MIN, .max = LEASE_MS_MAX                             \
+        .name = "leaseMs", .kind = PW_HTTP_RANGE, .min = PW_JOB_LEASE_MS_MIN, .max = PW_JOB_LEASE_MS_MAX               \
     }
 
 /* ---- Claims ---------------------------------------------------------------------------------------------------- */
@@ -32,7 +32,7 @@ static pawl_status claim(pawl_http_call *call)
 
 static void read_functions(pawl_http_call *call, const struct pw_http_field *field, struct pawl_claim_options *options)
 {
-    options->function_count = pw_http_list_read(call, field, FUNCTIONS_MAX, &options->functions);
+    options->function_count = pw_http_list_read(call, field, PW_JOB_FUNCTIONS_MAX, &options->functions);
     if (options->function_count == 0)
         pw_http_issue(call, field->name, "names no function");
 }
@@ -42,7 +42,7 @@ pawl_status pw_http_job_claim(pawl_http_call *call)
     enum { FUNCTIONS, MAX, LEASE, WAIT, COUNT };
     struct pw_http_field fields[COUNT] = {
         [FUNCTIONS] = { .name = "functions", .kind = PW_HTTP_LIST, .is_required = true },
-        [MAX] = { .name = "max", .kind = PW_HTTP_RANGE, .min = 1, .max = CLAIM_MAX },
+        [MAX] = { .name = "max", .kind = PW_HTTP_RANGE, .min = 1, .max = PW_JOB_CLAIM_MAX },
         [LEASE] = LEASE_FIELD,
         [WAIT] = { .name = "waitMs", .kind = PW_HTTP_RANGE, .max = INT64_MAX }
     };

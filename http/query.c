@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/limits.h"
 #include "http/answer.h"
 
-enum { PAGE_SIZE_MAX = 100, WORDS_SIZE = 160 };
+enum { WORDS_SIZE = 160 };
 
 /* "a, b, c", cut when it is long. */
 static const char *listed(const char *const *words, char out_text[WORDS_SIZE])
@@ -108,7 +109,7 @@ bool pw_http_query_word(pawl_http_call *call, const char *key, const char *const
 void pw_http_query_page_size(pawl_http_call *call, int32_t *out_size)
 {
     int64_t size;
-    if (pw_http_query_integer(call, "pageSize", 1, PAGE_SIZE_MAX, &size))
+    if (pw_http_query_integer(call, "pageSize", 1, PW_PAGE_SIZE_MAX, &size))
         *out_size = (int32_t)size;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/suggest.h"
 #include "problem.h"
 
 static pawl_status unknown_flag(const char *argument, size_t name_size, struct pawl_error *error)
@@ -16,7 +17,7 @@ static pawl_status unknown_flag(const char *argument, size_t name_size, struct p
             flags[count++] = settings_table[i].flag;
     }
     (void)snprintf(name, sizeof name, "%.*s", (int)name_size, argument + strspn(argument, "-"));
-    const char *nearest = nearest_word(name, flags);
+    const char *nearest = pw_suggest(name, flags, count);
     if (nearest != NULL)
         return problem(error, PAWL_INVALID, "there is no flag %.60s; did you mean --%s?", argument, nearest);
     return problem(error, PAWL_INVALID, "there is no flag %.60s (see pawld --help)", argument);

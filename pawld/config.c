@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/suggest.h"
 #include "files.h"
 #include "problem.h"
 #include "webhook.h"
@@ -19,7 +20,10 @@ struct place {
 
 static pawl_status no_such_key(const struct place *place, const char *key, const char *const *candidates)
 {
-    const char *nearest = nearest_word(key, candidates);
+    size_t count = 0;
+    while (candidates[count] != NULL)
+        count++;
+    const char *nearest = pw_suggest(key, candidates, count);
     if (nearest != NULL)
         return problem(place->error, PAWL_INVALID, "%.300s: there is no key \"%s%.60s\"; did you mean \"%s%s\"?",
                        place->file, place->prefix, key, place->prefix, nearest);

@@ -24,7 +24,6 @@
 #include "patience.h"
 #include "guard.h"
 #include "problem.h"
-#include "redact.h"
 #include "signals.h"
 #include "tokens.h"
 #include "webhook.h"
@@ -72,8 +71,7 @@ static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
     const struct settings *settings = daemon->settings;
     struct pawl_options options = PAWL_OPTIONS_INIT;
     struct pawl_error why = { PAWL_OK, "" };
-    const char *store = settings->store;
-    options.store_url = store;
+    options.store_url = settings->store;
     options.limits.steps_max = settings->steps;
     options.limits.waits_max = settings->waits;
     options.limits.payload_bytes_max = settings->payload_bytes;
@@ -86,17 +84,16 @@ static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
         &patience, &daemon->log,
         "store %s is not open yet: it does not answer, is locked, or its tables are being made; waiting for it, "
         "up to 10 s unless its URL says otherwise (pawl_busy_ms=, of SQLite busy_ms=)",
-        redact_store(settings->scope, store));
+        settings->shown_store);
     pawl_status status = pawl_open(&options, &daemon->engine, &why); /* says nothing while it waits */
     patience_end(&patience);
     if (status == PAWL_OK && pawl_store_warning(daemon->engine) != NULL)
-        log_line(&daemon->log, PAWL_LOG_WARN, "store %s: %s", redact_store(settings->scope, store),
+        log_line(&daemon->log, PAWL_LOG_WARN, "store %s: %s", settings->shown_store,
                  pawl_store_warning(daemon->engine));
     if (status == PAWL_OK)
         return PAWL_OK;
-    why.status = status;
-    return problem(error, status, "store %.200s: %.280s", redact_store(settings->scope, store),
-                   redact_reason(settings->scope, store, &why));
+    return problem(error, status, "store %.200s: %.280s", settings->shown_store,
+                   why.text[0] != '\0' ? why.text : pawl_status_text(status));
 }
 
 /* pawl_load_module() or pawl_load_functions(). */
@@ -356,14 +353,13 @@ static size_t write_workflows(const struct daemon *daemon, char *out_text, size_
 static void tell_start(const struct daemon *daemon)
 {
     char addresses[1024] = "", workflows[600] = "", workers[600] = "";
-    const char *store = daemon->settings->store;
     write_addresses(daemon, addresses, sizeof addresses);
     size_t count = write_workflows(daemon, workflows, sizeof workflows);
     const struct texts *modules = &daemon->settings->worker_modules;
     for (size_t i = 0; i < modules->count; i++)
         append(workers, sizeof workers, ", ", modules->items[i]);
     log_line(&daemon->log, PAWL_LOG_INFO, "pawld %s listening on %s, store %s, %zu workflow%s%s%s%s%s%s",
-             pawl_version(), addresses, redact_store(daemon->settings->scope, store), count, count == 1 ? "" : "s",
+             pawl_version(), addresses, daemon->settings->shown_store, count, count == 1 ? "" : "s",
              count > 0 ? " (" : "", workflows, count > 0 ? ")" : "", workers[0] != '\0' ? ", worker of " : "", workers);
 }
 
@@ -581,8 +577,8 @@ int daemon_migrate(const struct settings *settings)
     pawl_status status = open_store(&daemon, &error);
     if (status == PAWL_OK) {
         pawl_close(daemon.engine);
-        log_line(&daemon.log, PAWL_LOG_INFO, "store %s has the tables of pawld %s",
-                 redact_store(settings->scope, settings->store), pawl_version());
+        log_line(&daemon.log, PAWL_LOG_INFO, "store %s has the tables of pawld %s", settings->shown_store,
+                 pawl_version());
     }
     log_close(&daemon.log);
     if (status != PAWL_OK)

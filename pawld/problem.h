@@ -17,7 +17,4 @@ pawl_status problem(struct pawl_error *error, pawl_status status, const char *fo
 /* "pawld: text", on standard error; the status's own text when the error has none. */
 void problem_print(pawl_status status, const struct pawl_error *error);
 
-/* Which of the candidates, up to a NULL, is a word most like this one; NULL: none is much like it. */
-const char *nearest_word(const char *word, const char *const *candidates);
-
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "address.h"
+#include "common/store_url.h"
 #include "problem.h"
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
@@ -169,6 +170,15 @@ static bool keep_text(struct settings *settings, const struct setting *setting, 
     return true;
 }
 
+static bool keep_store(struct settings *settings, const struct setting *setting, const char *url)
+{
+    char *room = pawl_scope_take(settings->scope, pw_store_url_room(strlen(url)));
+    if (room == NULL || !keep_text(settings, setting, url))
+        return false;
+    settings->shown_store = pw_store_url_split(settings->store, room).shown;
+    return true;
+}
+
 static bool append_text(struct settings *settings, const struct setting *setting, const char *text)
 {
     struct texts *texts = place_of(settings, setting);
@@ -220,7 +230,7 @@ pawl_status settings_set_text(struct settings *settings, const struct setting *s
         kept = keep_text(settings, setting, text);
         break;
     case SETTING_STORE: /* two are an error: the last one alone would be half of what was meant */
-        kept = !settings_is_given(settings, setting) && keep_text(settings, setting, text);
+        kept = !settings_is_given(settings, setting) && keep_store(settings, setting, text);
         break;
     case SETTING_LIST:
         kept = append_text(settings, setting, text);
@@ -271,8 +281,9 @@ static bool keep_value(struct settings *settings, const struct setting *setting,
     const char *text = pawl_value_string(value, NULL, NULL);
     switch (setting->kind) {
     case SETTING_TEXT:
-    case SETTING_STORE:
         return text != NULL && keep_text(settings, setting, text);
+    case SETTING_STORE:
+        return text != NULL && keep_store(settings, setting, text);
     case SETTING_LIST:
         return append_values(settings, setting, value);
     case SETTING_INT:
@@ -314,6 +325,7 @@ bool settings_init(struct settings *settings)
 {
     *settings = (struct settings){ .scope = pawl_scope_new(),
                                    .store = "sqlite:pawl.db",
+                                   .shown_store = "sqlite:pawl.db",
                                    .mount = "/api",
                                    .log = "auto",
                                    .log_level = "info",

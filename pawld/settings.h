@@ -28,7 +28,8 @@ struct function_settings {
 struct settings {
     pawl_scope *scope; /* where the texts live */
     const char *config;
-    const char *store; /* one URL */
+    const char *store;       /* one URL */
+    const char *shown_store; /* the same for people: without a password */
     const char *mount, *tokens_file, *tls_cert, *tls_key, *cors, *log, *log_level;
     struct texts listen, modules;
     struct texts worker_modules; /* of which only the functions are of interest */

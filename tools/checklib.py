@@ -4,7 +4,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = ("include", "src", "check", "http", "pawld", "cli", "tests", "examples", "bench")
+FOLDERS = ("include", "common", "src", "check", "http", "pawld", "cli", "tests", "examples", "bench")
 
 
 def parse_arguments(description, *positional):

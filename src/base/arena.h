@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "base/text.h"
+#include "common/text.h"
 
 struct pw_arena_block;
 struct pw_arena {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/text.h"
+#include "common/text.h"
 
 pawl_status pw_error_list(struct pawl_error *error, pawl_status status, const char *format, va_list arguments)
 {
@@ -23,6 +23,11 @@ pawl_status pw_error(struct pawl_error *error, pawl_status status, const char *f
     (void)pw_error_list(error, status, format, arguments);
     va_end(arguments);
     return status;
+}
+
+void pawl_text_mend(char *text)
+{
+    text[pw_text_mend(text, strlen(text))] = '\0';
 }
 
 pawl_status pw_error_plain(struct pawl_error *error, pawl_status status)

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "base/text.h"
+#include "common/text.h"
 
 enum { PW_COMPLAINTS_MAX = 2000 };
 

@@ -8,7 +8,7 @@
 #ifndef PW_CORE_ROWS_H
 #define PW_CORE_ROWS_H
 
-#include "base/text.h"
+#include "common/text.h"
 #include "pawl/hooks.h"
 #include "pawl/service.h"
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/text.h"
+#include "common/text.h"
 
 /* Every instance is in one shard for good.  The number is in its task row, and the runners of all machines must agree on it. */
 enum { PW_SHARD_COUNT = 256 };

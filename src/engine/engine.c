@@ -376,7 +376,7 @@ static pawl_status check_version(const struct pawl_definition *definition, struc
     if (definition->is_function)
         return pw_error(error, PAWL_INVALID, "function \"%s\" cannot have a version: its jobs record none",
                         definition->name);
-    if (pw_text_is_version(pw_text_of(definition->version)))
+    if (pw_text_is_version(pw_text_of(definition->version), PW_VERSION_MAX))
         return PAWL_OK;
     return pw_error(error, PAWL_INVALID,
                     "workflow \"%s\": \"%.80s\" is not a version: it has 1 to 64 of [a-zA-Z0-9._-]", definition->name,

@@ -1,5 +1,5 @@
 /* payload.c - from the row to what a hook is told. */
-#include "base/iso.h"
+#include "common/iso.h"
 #include "base/limits.h"
 #include "hooks/hooks.h"
 #include "service/rows.h"

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/text.h"
+#include "common/text.h"
 #include "pawl/value.h"
 #include "store/store.h"
 

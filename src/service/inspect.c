@@ -134,7 +134,7 @@ static pawl_status take_filter(struct pw_instances *instances, const struct pawl
     char shown[PW_SHOWN_SIZE];
     if (options->has_status && (unsigned)options->status > PAWL_ERRORED)
         return pw_error(error, PAWL_INVALID, "status %d is not an instance status", (int)options->status);
-    if (version.data != NULL && !pw_text_is_version(version))
+    if (version.data != NULL && !pw_text_is_version(version, PW_VERSION_MAX))
         return pw_error(error, PAWL_INVALID, "\"%s\" is not a version: it has 1 to 64 of [a-zA-Z0-9._-]",
                         pw_check_shown(version, shown));
     if (options->has_status && version.data != NULL)

@@ -7,15 +7,8 @@
 #ifndef PW_SERVICE_JOBS_H
 #define PW_SERVICE_JOBS_H
 
+#include "common/limits.h"
 #include "engine/engine.h"
-
-enum {
-    PW_JOB_LEASE_MS_DEFAULT = 30 * 1000,
-    PW_JOB_LEASE_MS_MIN = 1000,
-    PW_JOB_LEASE_MS_MAX = 60 * 60 * 1000,
-    PW_JOB_CLAIM_MAX = 100,
-    PW_JOB_FUNCTIONS_MAX = 64
-};
 
 /* 0 becomes the default. */
 pawl_status pw_job_check_lease(int64_t lease_ms, int64_t *out_lease_ms, struct pawl_error *error) PAWL_MUST_CHECK;

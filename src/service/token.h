@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "base/text.h"
+#include "common/text.h"
 
 /* Reads digits and moves *at past them.  False: there are none, or the number does not fit. */
 bool pw_token_number(const char **at, int64_t *out_number);

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/duration.h"
+#include "common/duration.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "value/value.h"

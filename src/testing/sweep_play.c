@@ -3,7 +3,7 @@
  * where the store can tell who is dead, so time passes as it does undisturbed.  A call that was refused is made again. */
 #include <stdio.h>
 
-#include "base/duration.h"
+#include "common/duration.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "testing/sweep.h"

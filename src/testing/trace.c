@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/iso.h"
+#include "common/iso.h"
 #include "testing/forward.h"
 
 struct trace_store {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "value/scan.h"
+#include "common/json.h"
 
 enum { DIGITS_LEAST = 15, DIGITS_ALL = 17, NUMBER_SIZE = 40 };
 

@@ -2,8 +2,7 @@
 #include "value/tree.h"
 
 #include "base/error.h"
-#include "value/parse.h"
-#include "value/scan.h"
+#include "common/json.h"
 
 json_t *pw_tree_share(json_t *tree)
 {

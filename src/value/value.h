@@ -11,7 +11,7 @@
 #ifndef PW_VALUE_VALUE_H
 #define PW_VALUE_VALUE_H
 
-#include "base/text.h"
+#include "common/text.h"
 #include "pawl/value.h"
 
 /* Memory of the scope's lifetime, NULL when out. */

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/limits.h"
-#include "base/text.h"
+#include "common/text.h"
 #include "value/value.h"
 #include "workflow/run.h"
 

@@ -1,10 +1,10 @@
 /* test_base.c - texts, arenas, tables, durations, errors. */
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/duration.h"
+#include "common/duration.h"
 #include "base/error.h"
 #include "base/table.h"
-#include "base/text.h"
+#include "common/text.h"
 #include "kit/test.h"
 
 enum { KEY_COUNT = 10000 };

@@ -4,10 +4,9 @@
 #include "cli/columns.h"
 #include "cli/history.h"
 #include "cli/json_output.h"
-#include "cli/json_syntax.h"
 #include "cli/moment.h"
 #include "cli/run.h"
-#include "cli/suggest.h"
+#include "common/suggest.h"
 #include "cli/table.h"
 #include "cli/verb.h"
 #include "cli/view.h"
@@ -115,7 +114,7 @@ TEST(words_that_are_nearly_right_are_found)
         { "", NULL },
     };
     for (size_t i = 0; i < LENGTH(list); i++) {
-        const char *found = suggest(list[i].word, words, LENGTH(words));
+        const char *found = pw_suggest(list[i].word, words, LENGTH(words));
         if (list[i].nearest == NULL ? found != NULL : found == NULL || strcmp(found, list[i].nearest) != 0)
             fail_msg("\"%s\" is taken for %s", list[i].word, found != NULL ? found : "nothing");
     }
@@ -133,7 +132,8 @@ TEST(what_is_cut_is_cut_between_characters)
     }
     char foreign[] = "\xff\xc3(";
     text_mend(foreign);
-    assert_string_equal(foreign, "\xff("); /* what is no part of a character is shown as what it is */
+    assert_string_equal(foreign,
+                        "?("); /* the beginning of a character is taken out, and what is part of none is shown */
 }
 
 TEST(text_is_made_safe_and_measured)
@@ -185,65 +185,6 @@ TEST(json_is_laid_out_anew_without_a_change_to_any_part)
                         "{\n  \"a\": [\n    1.10,\n    {},\n    []\n  ],\n  \"a\": \"x\\u0041 ,]\",\n"
                         "  \"b\": {\n    \"c\": null\n  }\n}");
     text_free(&out);
-}
-
-TEST(what_is_json_is_taken_and_what_is_not_is_told_with_its_place)
-{
-    static const struct {
-        const char *text;
-        int position; /* of the mistake; -1: there is none */
-        const char *what;
-    } list[] = {
-        { "1", -1, NULL },
-        { " [ ] ", -1, NULL },
-        { "{\"a\":1,\"a\":[true,false,null]}", -1, NULL },
-        { "123456789012345678901234567890", -1, NULL },
-        { "-0.5e+10", -1, NULL },
-        { "\"\\ud800 \\\" \\/ ä\"", -1, NULL },
-        { "", 0, "there is no JSON" },
-        { "  ", 2, "there is no JSON" },
-        { "[1", 2, "the text ends too early" },
-        { "{\"a\"", 4, "the text ends too early" },
-        { "\"a", 2, "the text ends too early" },
-        { "\"a\\", 3, "the text ends too early" },
-        { "-", 1, "the text ends too early" },
-        { "[1,]", 3, "a value expected; texts stand in \"\"" },
-        { "[1}", 2, "',' or ']' expected" },
-        { "{\"a\":1]", 6, "',' or '}' expected" },
-        { "{\"a\" 1}", 5, "':' expected" },
-        { "{\"a\":1,}", 7, "a name in \"\" expected" },
-        { "{a:1}", 1, "a name in \"\" expected" },
-        { "[True]", 1, "a value expected; texts stand in \"\"" },
-        { "truex", 0, "a value expected; texts stand in \"\"" },
-        { "1.", 2, "the text ends too early" },
-        { "1.x", 2, "a digit expected" },
-        { "+1", 0, "a value expected; texts stand in \"\"" },
-        { "\"\\u12g4\"", 5, "four hexadecimal digits expected" },
-        { "\"a\nb\"", 2, "a control character stands in a string as \\u and its number" },
-        { "1 1", 2, "there is more behind the value" },
-        { "[]]", 2, "there is more behind the value" },
-    };
-    for (size_t i = 0; i < LENGTH(list); i++) {
-        struct json_mistake mistake = { 0, "" };
-        bool is_json = json_check(list[i].text, strlen(list[i].text), &mistake);
-        if (is_json != (list[i].position < 0) ||
-            (!is_json && (mistake.position != (size_t)list[i].position || strcmp(mistake.what, list[i].what) != 0)))
-            fail_msg("%s: %s at %zu", list[i].text, is_json ? "taken" : mistake.what, mistake.position);
-    }
-}
-
-TEST(items_of_a_list_are_found_as_they_were_written)
-{
-    static const char text[] = " [ {\"a\": [1, 2]} , [3] ,\"x,]\", 1.10 ] ";
-    static const char *const items[] = { "{\"a\": [1, 2]}", "[3]", "\"x,]\"", "1.10" };
-    size_t at = 0, from, size, count = 0;
-    for (; json_next_item(text, strlen(text), &at, &from, &size); count++) {
-        assert_true(count < LENGTH(items) && strlen(items[count]) == size);
-        assert_memory_equal(text + from, items[count], size);
-    }
-    assert_int_equal(count, LENGTH(items));
-    at = 0;
-    assert_false(json_next_item("[ ]", 3, &at, &from, &size));
 }
 
 /* ---- Pictures -------------------------------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  * The scanner and the parser agree on what JSON is, and the parser and Jansson on what it says; every reader answers for every path; what was written is read again
  * as the same value. */
 #include "fuzz.h"
-#include "value/parse.h"
+#include "common/json.h"
 #include "value/value.h"
 
 static void read_with_all(const pawl_value *value, const char *path)

@@ -2,7 +2,7 @@
  * at what could not be delivered and send it again. */
 #include <stdio.h>
 
-#include "base/iso.h"
+#include "common/iso.h"
 #include "fail.h"
 #include "world.h"
 

@@ -3,9 +3,8 @@
 #include <math.h>
 #include <pthread.h>
 
+#include "common/json.h"
 #include "kit/test.h"
-#include "value/parse.h"
-#include "value/scan.h"
 #include "value/value.h"
 
 enum { THREAD_COUNT = 8, DEPTH_MAX = 128 };

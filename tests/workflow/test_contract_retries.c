@@ -1,7 +1,7 @@
 /* Contract A4 to A7: how often a step is tried and when, how it fails, and attempts that outlive their timeout. */
 #include "kit/contract_world.h"
 
-#include "base/text.h"
+#include "common/text.h"
 
 #define MAX_DELAY_MS (365 * DAY_MS)
 

@@ -87,20 +87,19 @@ static void wait_until_open(PGconn *db, int64_t until_ms)
     }
 }
 
-/* The URL's own settings win over those before "dbname".  To go through several hosts, with a limit for each, libpq
+/* The URL's own settings win over those before "dbname", and those behind it win over the URL's.  To go through several hosts, with a limit for each, libpq
  * must do the waiting; for one we do it, and can have its notices from the beginning. */
 static PGconn *connect_once(const struct pw_postgres_url *url)
 {
-    static const char *const names[] = { "fallback_application_name",
-                                         "connect_timeout",
-                                         "keepalives_idle",
-                                         "keepalives_interval",
-                                         "keepalives_count",
-                                         "tcp_user_timeout",
-                                         "dbname",
-                                         "client_encoding",
-                                         NULL };
-    const char *values[] = { "pawl", "5", "10", "5", "4", "30000", url->connection, "UTF8", NULL };
+    enum { FIXED = 8 };
+    const char *names[FIXED + PW_STORE_SECRETS_MAX + 1] = {
+        "fallback_application_name", "connect_timeout",  "keepalives_idle", "keepalives_interval",
+        "keepalives_count",          "tcp_user_timeout", "dbname",          "client_encoding"
+    };
+    const char *values[FIXED + PW_STORE_SECRETS_MAX + 1] = { "pawl",          "5",   "10", "5", "4", "30000",
+                                                             url->connection, "UTF8" };
+    memcpy(names + FIXED, url->secret_keys, sizeof url->secret_keys);
+    memcpy(values + FIXED, url->secrets, sizeof url->secrets);
     PGconn *db = url->has_one_host ? PQconnectStartParams(names, values, 1) : PQconnectdbParams(names, values, 1);
     if (db == NULL)
         return NULL;

@@ -98,15 +98,32 @@ static bool make_label(const PQconninfoOption *settings, struct pw_arena *arena,
     return true;
 }
 
-static pawl_status check_with_libpq(struct pw_arena *arena, struct pw_postgres_url *url, struct pawl_error *error)
+/* Whether libpq has all of them. */
+static bool knows_secrets(const PQconninfoOption *settings, const struct pw_postgres_url *url)
+{
+    for (size_t i = 0; i < url->secret_count; i++) {
+        const PQconninfoOption *at = settings;
+        while (at->keyword != NULL && strcmp(at->keyword, url->secret_keys[i]) != 0)
+            at++;
+        if (at->keyword == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* is_unclear: what libpq says may quote a part of a secret. */
+static pawl_status check_with_libpq(struct pw_arena *arena, struct pw_postgres_url *url, bool is_unclear,
+                                    struct pawl_error *error)
 {
     char *why = NULL;
     PQconninfoOption *settings = PQconninfoParse(url->connection, &why);
     pawl_status status = PAWL_OK;
     if (settings == NULL && why == NULL)
         status = pw_error_plain(error, PAWL_NOMEM);
-    else if (settings == NULL)
+    else if (settings == NULL && !is_unclear)
         status = pw_error(error, PAWL_INVALID, "store URL: %.*s", (int)strcspn(why, "\n"), why);
+    else if (settings == NULL || !knows_secrets(settings, url))
+        status = pw_error(error, PAWL_INVALID, "store URL: libpq does not know one of its options");
     else if (!make_label(settings, arena, url))
         status = pw_error_plain(error, PAWL_NOMEM);
     PQconninfoFree(settings);
@@ -120,11 +137,17 @@ pawl_status pw_postgres_url_parse(const char *url, struct pw_arena *arena, struc
     struct pw_postgres_url parsed = { .pool_max = PW_POSTGRES_POOL_DEFAULT,
                                       .lane_count = PW_POSTGRES_LANES_DEFAULT,
                                       .busy_ms = PW_BUSY_MS_DEFAULT };
-    char *connection = pw_arena_string(arena, url);
-    if (connection == NULL)
+    char *room = pw_arena_take(arena, pw_store_url_room(strlen(url)));
+    if (room == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
+    struct pw_store_url parts = pw_store_url_split(url, room);
+    if (parts.flaw != NULL)
+        return pw_error(error, PAWL_INVALID, "store URL: %s", parts.flaw);
+    memcpy(parsed.secret_keys, parts.keys, sizeof parts.keys);
+    memcpy(parsed.secrets, parts.values, sizeof parts.values);
+    parsed.secret_count = parts.secret_count;
 
-    char *options = strchr(connection, '?');
+    char *connection = parts.plain, *options = strchr(connection, '?');
     pawl_status status = PAWL_OK;
     if (options != NULL)
         status = take_options(options + 1, arena, &parsed, error);
@@ -132,7 +155,7 @@ pawl_status pw_postgres_url_parse(const char *url, struct pw_arena *arena, struc
         *options = '\0';
     parsed.connection = connection;
     if (status == PAWL_OK)
-        status = check_with_libpq(arena, &parsed, error);
+        status = check_with_libpq(arena, &parsed, parts.is_unclear, error);
     if (status == PAWL_OK)
         *out_url = parsed;
     return status;

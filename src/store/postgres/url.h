@@ -7,16 +7,19 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "common/store_url.h"
 #include "pawl/status.h"
 
 /* All texts are the arena's. */
 struct pw_postgres_url {
-    const char *connection; /* the URI for libpq */
-    const char *label;      /* host and database, for error texts; never a password */
-    const char *schema;     /* pawl_schema; NULL: whatever the search path begins with */
-    size_t pool_max;        /* pawl_pool: connections that read */
-    size_t lane_count;      /* pawl_lanes: transactions at once */
-    int64_t busy_ms;        /* pawl_busy_ms: how long trouble is waited out */
+    const char *connection; /* the URI for libpq, without secrets */
+    const char *secret_keys[PW_STORE_SECRETS_MAX], *secrets[PW_STORE_SECRETS_MAX]; /* libpq's options that are secret */
+    size_t secret_count;
+    const char *label;  /* host and database, for error texts; never a password */
+    const char *schema; /* pawl_schema; NULL: whatever the search path begins with */
+    size_t pool_max;    /* pawl_pool: connections that read */
+    size_t lane_count;  /* pawl_lanes: transactions at once */
+    int64_t busy_ms;    /* pawl_busy_ms: how long trouble is waited out */
     bool has_one_host;
     bool is_pooled; /* pawl_pooler=transaction: what is said to a session holds for one transaction, see connection.h */
 };

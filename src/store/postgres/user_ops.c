@@ -15,8 +15,7 @@
 #include "store/postgres/errors.h"
 #include "store/postgres/fields.h"
 #include "store/postgres/transaction.h"
-#include "value/parse.h"
-#include "value/scan.h"
+#include "common/json.h"
 
 enum { LEFT_RESULTS_MAX = 1000 };
 

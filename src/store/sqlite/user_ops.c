@@ -7,8 +7,7 @@
 
 #include "base/error.h"
 #include "store/sqlite/batch.h"
-#include "value/parse.h"
-#include "value/scan.h"
+#include "common/json.h"
 #include "store/sqlite/errors.h"
 
 static pawl_status refuse_code(struct pw_batch *batch, int code)

@@ -1,5 +1,5 @@
 /* duration.c - whole-number arithmetic only: the result is exact, rounded once, halves up, and never overflows. */
-#include "base/duration.h"
+#include "common/duration.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -11,7 +11,7 @@ struct unit {
 
 /* clang-format off */
 static const struct unit units[] = {
-    { "", 1 },          { "ms", 1 },
+    { "ms", 1 },
     { "s", 1000 },      { "sec", 1000 },       { "second", 1000 },     { "seconds", 1000 },
     { "m", 60000 },     { "min", 60000 },      { "minute", 60000 },    { "minutes", 60000 },
     { "h", 3600000 },   { "hr", 3600000 },     { "hour", 3600000 },    { "hours", 3600000 },
@@ -27,8 +27,11 @@ static const char *skip_digits(const char *at)
     return at;
 }
 
-static bool unit_ms(const char *name, int64_t *out_ms)
+static bool unit_ms(const char *name, int64_t bare_ms, int64_t *out_ms)
 {
+    *out_ms = bare_ms;
+    if (name[0] == '\0')
+        return true;
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (strcmp(units[i].name, name) == 0) {
             *out_ms = units[i].ms;
@@ -56,7 +59,7 @@ static int64_t fraction_ms(const char *begin, const char *end, int64_t ms)
     return (twice + 1) / 2;
 }
 
-bool pw_duration_parse(const char *text, int64_t *out_ms)
+bool pw_duration_parse_bare(const char *text, int64_t bare_ms, int64_t *out_ms)
 {
     if (text == NULL)
         return false;
@@ -72,7 +75,7 @@ bool pw_duration_parse(const char *text, int64_t *out_ms)
     if (name[0] == ' ' && name[1] != '\0')
         name++;
     int64_t ms, whole, fraction = 0, sum;
-    if (!unit_ms(name, &ms) || !whole_ms(text, whole_end, ms, &whole))
+    if (!unit_ms(name, bare_ms, &ms) || !whole_ms(text, whole_end, ms, &whole))
         return false;
     if (rest > whole_end)
         fraction = fraction_ms(whole_end + 1, rest, ms);
@@ -80,4 +83,9 @@ bool pw_duration_parse(const char *text, int64_t *out_ms)
         return false;
     *out_ms = sum;
     return true;
+}
+
+bool pw_duration_parse(const char *text, int64_t *out_ms)
+{
+    return pw_duration_parse_bare(text, 1, out_ms);
 }

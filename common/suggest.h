@@ -1,10 +1,10 @@
 /* suggest.h - words that are nearly right. */
-#ifndef CLI_SUGGEST_H
-#define CLI_SUGGEST_H
+#ifndef PW_COMMON_SUGGEST_H
+#define PW_COMMON_SUGGEST_H
 
 #include <stddef.h>
 
 /* Which of the candidates is most like the word; NULL: none is much like it. */
-const char *suggest(const char *word, const char *const *candidates, size_t count);
+const char *pw_suggest(const char *word, const char *const *candidates, size_t count);
 
 #endif

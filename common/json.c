@@ -1,30 +1,40 @@
-/* scan.c - JSON's grammar by recursive descent, as deep as the levels that are allowed.  A scan only checks.  A parse goes the
+/* json.c - JSON's grammar by recursive descent, as deep as the levels that are allowed.  A scan only checks.  A parse goes the
  * same way and builds Jansson's tree.
  *
  * Jansson's own reader is not used: when the buffer in which it gathers a token cannot grow, it silently leaves bytes out, and
  * if the closing quote is among them it writes past the end.  Here one buffer, as large as the text, serves all tokens. */
-#include "value/scan.h"
+#include "common/json.h"
 
 #include <locale.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/error.h"
-#include "base/limits.h"
-#include "value/parse.h"
-#include "value/value.h"
+#include "common/limits.h"
 
 enum { PARSE_DEPTH_MAX = 2048 }; /* payloads are nested in envelopes */
+
+static const struct pw_json_nodes own_nodes = { NULL, NULL };
 
 struct scan {
     const char *begin, *at, *end;
     const char *flaw; /* what is wrong at `at`; a parse that fails without one is out of memory */
+    bool is_limit;
     int depth_max;
     char *token; /* of a parse: where the next string or number is written */
+    const struct pw_json_nodes *nodes;
 };
 
 static bool flawed(struct scan *scan, const char *flaw)
 {
+    scan->flaw = scan->at < scan->end || scan->begin == scan->end ? flaw : "the text ends too early";
+    return false;
+}
+
+/* It is JSON, but the part that began here is more than is taken. */
+static bool excessive(struct scan *scan, const char *begin, const char *flaw)
+{
+    scan->at = begin;
+    scan->is_limit = true;
     scan->flaw = flaw;
     return false;
 }
@@ -140,7 +150,7 @@ static bool scan_string(struct scan *scan, bool is_key)
         } else if (accept(scan, '"')) {
             break;
         } else {
-            return flawed(scan, scan->at < scan->end ? "a control character in a string" : "a string without end");
+            return flawed(scan, "a control character in a string");
         }
     }
     if (pw_text_is_utf8((struct pw_text){ begin, (size_t)(scan->at - begin) }))
@@ -232,9 +242,11 @@ static bool check_number(struct scan *scan)
             return flawed(scan, "a digit is expected");
         exponent = exponent_of(exponent_begin, scan->at);
     }
+    if (scan->nodes->number != NULL)
+        return true;
     if (scan->at == whole_end)
-        return integer_fits(begin, whole_end) || flawed(scan, "an integer beyond 64 bits");
-    return real_fits(digits, digits_end, exponent) || flawed(scan, "a number too large");
+        return integer_fits(begin, whole_end) || excessive(scan, begin, "an integer beyond 64 bits");
+    return real_fits(digits, digits_end, exponent) || excessive(scan, begin, "a number too large");
 }
 
 /* ---- Values ----
@@ -255,7 +267,9 @@ static bool scan_number(struct scan *scan, json_t **out_node)
     *scan->token = '\0';
     scan->token = token;
     bool is_real = strpbrk(token, ".eE") != NULL;
-    *out_node = is_real ? json_real(strtod(token, NULL)) : json_integer(strtoll(token, NULL, 10));
+    *out_node = scan->nodes->number != NULL ? scan->nodes->number(token, strlen(token))
+                : is_real                   ? json_real(strtod(token, NULL))
+                                            : json_integer(strtoll(token, NULL, 10));
     return *out_node != NULL;
 }
 
@@ -266,7 +280,8 @@ static bool scan_text(struct scan *scan, json_t **out_node)
         return false;
     if (token == NULL)
         return true;
-    *out_node = json_stringn_nocheck(token, (size_t)(scan->token - token));
+    pw_json_node_fn *make = scan->nodes->string != NULL ? scan->nodes->string : json_stringn_nocheck;
+    *out_node = make(token, (size_t)(scan->token - token));
     scan->token = token;
     return *out_node != NULL;
 }
@@ -310,10 +325,8 @@ static bool scan_member(struct scan *scan, int depth, json_t *object)
 /* After the opening bracket, which depth counts. */
 static bool scan_parts(struct scan *scan, char closing, int depth, json_t *container)
 {
-    if (depth > scan->depth_max) {
-        scan->at--;
-        return flawed(scan, "nested too deep");
-    }
+    if (depth > scan->depth_max)
+        return excessive(scan, scan->at - 1, "nested too deep");
     skip_blanks(scan);
     if (accept(scan, closing))
         return true;
@@ -380,7 +393,7 @@ static bool scan_whole(struct scan *scan, json_t **out_tree)
 
 static void describe(const struct scan *scan, struct pw_json_flaw *out_flaw)
 {
-    *out_flaw = (struct pw_json_flaw){ scan->flaw, 1, 1 };
+    *out_flaw = (struct pw_json_flaw){ scan->flaw, scan->is_limit, (size_t)(scan->at - scan->begin), 1, 1 };
     for (const char *at = scan->begin; at < scan->at; at++) {
         if (*at == '\n') {
             out_flaw->line++;
@@ -393,7 +406,9 @@ static void describe(const struct scan *scan, struct pw_json_flaw *out_flaw)
 
 bool pw_json_scan_to(struct pw_text text, int depth_max, struct pw_json_flaw *out_flaw)
 {
-    struct scan scan = { text.data, text.data, text.data + text.size, NULL, depth_max, NULL };
+    struct scan scan = {
+        .begin = text.data, .at = text.data, .end = text.data + text.size, .depth_max = depth_max, .nodes = &own_nodes
+    };
     json_t *none;
     bool is_json = scan_whole(&scan, &none);
     if (!is_json)
@@ -406,26 +421,18 @@ bool pw_json_scan(struct pw_text text, struct pw_json_flaw *out_flaw)
     return pw_json_scan_to(text, PW_JSON_DEPTH_MAX, out_flaw);
 }
 
-pawl_status pw_json_check(struct pw_text text, int64_t size_max, const char *what, struct pawl_error *error)
-{
-    struct pw_json_flaw flaw;
-    if (text.data == NULL)
-        return PAWL_OK;
-    if (size_max < 0 || text.size > (uint64_t)size_max)
-        return pw_error(error, PAWL_PAYLOAD_TOO_LARGE, "%s: %zu bytes, at most %lld are allowed", what, text.size,
-                        (long long)size_max);
-    if (pw_json_scan(text, &flaw))
-        return PAWL_OK;
-    return pw_error(error, PAWL_INVALID_JSON, "%s: %s (line %zu, column %zu)", what, flaw.what, flaw.line, flaw.column);
-}
-
-json_t *pw_json_parse(struct pw_text text)
+json_t *pw_json_parse_as(struct pw_text text, const struct pw_json_nodes *nodes)
 {
     char *token = malloc(text.size + 1);
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* the host's may write a comma for the point */
     json_t *tree = NULL;
     if (token != NULL && plain != (locale_t)0) {
-        struct scan scan = { text.data, text.data, text.data + text.size, NULL, PARSE_DEPTH_MAX, token };
+        struct scan scan = { .begin = text.data,
+                             .at = text.data,
+                             .end = text.data + text.size,
+                             .depth_max = PARSE_DEPTH_MAX,
+                             .token = token,
+                             .nodes = nodes };
         locale_t hosts = uselocale(plain);
         (void)scan_whole(&scan, &tree);
         (void)uselocale(hosts);
@@ -434,4 +441,9 @@ json_t *pw_json_parse(struct pw_text text)
         freelocale(plain);
     free(token);
     return tree;
+}
+
+json_t *pw_json_parse(struct pw_text text)
+{
+    return pw_json_parse_as(text, &own_nodes);
 }

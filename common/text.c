@@ -1,11 +1,7 @@
 /* text.c - what can be said about a text without knowing what it means.  Nothing here allocates. */
-#include "base/text.h"
+#include "common/text.h"
 
-#include <stdint.h>
 #include <stdio.h>
-
-#include "base/limits.h"
-#include "pawl/status.h"
 
 static bool is_blank(char c)
 {
@@ -74,6 +70,22 @@ static size_t character_size(const unsigned char *at, size_t size)
     return known > 0 && known == size_after(at[0]) ? known : 0;
 }
 
+size_t pw_utf8_size(const char *at, size_t size)
+{
+    return size > 0 ? character_size((const unsigned char *)at, size) : 0;
+}
+
+size_t pw_utf8_decode(const char *at, uint32_t *out_code)
+{
+    static const unsigned char lead_bits[] = { 0, 0x7F, 0x1F, 0x0F, 0x07 };
+    size_t size = pw_utf8_size(at, strnlen(at, 4));
+    uint32_t code = size > 0 ? (unsigned char)at[0] & lead_bits[size] : 0;
+    for (size_t i = 1; i < size; i++)
+        code = code << 6 | ((unsigned char)at[i] & 0x3F);
+    *out_code = code;
+    return size;
+}
+
 bool pw_text_is_utf8(struct pw_text text)
 {
     const unsigned char *bytes = (const unsigned char *)text.data;
@@ -110,9 +122,9 @@ bool pw_text_is_identifier(struct pw_text text, size_t size_max, bool underscore
     return is_word(text, size_max, '-') && text.data[0] != '-' && (underscore_first || text.data[0] != '_');
 }
 
-bool pw_text_is_version(struct pw_text text)
+bool pw_text_is_version(struct pw_text text, size_t size_max)
 {
-    return is_word(text, PW_VERSION_MAX, '.');
+    return is_word(text, size_max, '.');
 }
 
 size_t pw_text_mend(char *text, size_t size)
@@ -129,11 +141,6 @@ size_t pw_text_mend(char *text, size_t size)
         at += whole > 0 ? whole : cut > 0 ? cut : 1;
     }
     return kept;
-}
-
-void pawl_text_mend(char *text)
-{
-    text[pw_text_mend(text, strlen(text))] = '\0';
 }
 
 size_t pw_text_format(char *out_text, size_t size, const char *format, va_list arguments)

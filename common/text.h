@@ -1,11 +1,12 @@
 /* text.h - a borrowed run of bytes.  data NULL is "absent", which is not the same as empty.  Texts made by this library are
  * also NUL-terminated; size does not count the NUL. */
-#ifndef PW_BASE_TEXT_H
-#define PW_BASE_TEXT_H
+#ifndef PW_COMMON_TEXT_H
+#define PW_COMMON_TEXT_H
 
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 struct pw_text {
@@ -45,11 +46,15 @@ size_t pw_text_format(char *out_text, size_t size, const char *format, va_list a
 
 /* Well-formed UTF-8: no overlong forms, no surrogates, nothing past U+10FFFF. */
 bool pw_text_is_utf8(struct pw_text text);
+/* The size of the well-formed character at the start of `size` bytes; 0: there is none. */
+size_t pw_utf8_size(const char *at, size_t size);
+/* The same of a text that ends with NUL, and the character's code point. */
+size_t pw_utf8_decode(const char *at, uint32_t *out_code);
 
 /* 1 to size_max of [a-zA-Z0-9_-], not starting with '-' (nor with '_' unless underscore_first). */
 bool pw_text_is_identifier(struct pw_text text, size_t size_max, bool underscore_first);
 
-/* 1 to PW_VERSION_MAX of [a-zA-Z0-9._-]. */
-bool pw_text_is_version(struct pw_text text);
+/* 1 to size_max of [a-zA-Z0-9._-]. */
+bool pw_text_is_version(struct pw_text text, size_t size_max);
 
 #endif

@@ -1,5 +1,5 @@
 /* suggest.c - see suggest.h.  Counts how many letters must be put in, taken out, changed or swapped with a neighbour. */
-#include "suggest.h"
+#include "common/suggest.h"
 
 #include <string.h>
 
@@ -31,7 +31,7 @@ static size_t distance(const char *left, const char *right)
     return above[right_size];
 }
 
-const char *suggest(const char *word, const char *const *candidates, size_t count)
+const char *pw_suggest(const char *word, const char *const *candidates, size_t count)
 {
     const char *nearest = NULL;
     size_t size = strlen(word), best = 0;
