@@ -13,27 +13,27 @@ enum { ANSWER_SIZE_MAX = 1 << 30, PAUSE_MS_MIN = 100, PROBE_MS = 5000 };
 
 /* ---- Paths ----------------------------------------------------------------------------------------------------------- */
 
-static void put_encoded(struct text *out, const char *text)
+static void put_encoded(struct pw_buffer *out, const char *text)
 {
     for (; *text != '\0'; text++) {
         bool is_plain = (*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') ||
                         (*text >= '0' && *text <= '9') || strchr("-_.~", *text) != NULL;
         if (is_plain)
-            text_put_size(out, text, 1);
+            pw_buffer_add(out, text, 1);
         else
-            text_format(out, "%%%02X", (unsigned)(unsigned char)*text);
+            pw_buffer_format(out, "%%%02X", (unsigned)(unsigned char)*text);
     }
 }
 
-void query_put(struct text *path, const char *key, const char *value)
+void query_put(struct pw_buffer *path, const char *key, const char *value)
 {
     if (value == NULL)
         return;
-    text_format(path, "%c%s=", strchr(text_string(path), '?') != NULL ? '&' : '?', key);
+    pw_buffer_format(path, "%c%s=", strchr(text_string(path), '?') != NULL ? '&' : '?', key);
     put_encoded(path, value);
 }
 
-void query_put_number(struct text *path, const char *key, int64_t value)
+void query_put_number(struct pw_buffer *path, const char *key, int64_t value)
 {
     char digits[24];
     (void)snprintf(digits, sizeof digits, "%lld", (long long)value);
@@ -42,10 +42,10 @@ void query_put_number(struct text *path, const char *key, int64_t value)
 
 const char *path_segment(struct pool *pool, const char *text)
 {
-    struct text encoded = { NULL, 0, 0 };
+    struct pw_buffer encoded = { 0 };
     put_encoded(&encoded, text);
     const char *copy = pool_string(pool, text_string(&encoded));
-    text_free(&encoded);
+    pw_buffer_clear(&encoded);
     return copy;
 }
 
@@ -100,10 +100,10 @@ void client_set_up(const struct session *session, CURL *transfer, const char *ur
 
 static size_t receive(char *bytes, size_t size, size_t count, void *user)
 {
-    struct text *body = user;
+    struct pw_buffer *body = user;
     if (body->size + size * count > ANSWER_SIZE_MAX)
         return 0;
-    text_put_size(body, bytes, size * count);
+    pw_buffer_add(body, bytes, size * count);
     return size * count;
 }
 
@@ -334,7 +334,7 @@ enum exit_code client_ask(struct session *session, const char *method, const cha
 
 void answer_free(struct answer *answer)
 {
-    text_free(&answer->body);
+    pw_buffer_clear(&answer->body);
     json_decref(answer->json);
     *answer = (struct answer){ .status = 0 };
 }

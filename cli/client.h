@@ -27,7 +27,7 @@ struct client {
 
 struct answer {
     long status;
-    struct text body;
+    struct pw_buffer body;
     json_t *json; /* of the body; NULL when it is no JSON */
     int64_t retry_after_ms;
 };
@@ -48,8 +48,8 @@ enum exit_code client_probe(struct session *session, const char *path, struct an
 void answer_free(struct answer *answer);
 
 /* "?key=value" or "&key=value", encoded; nothing when the value is NULL. */
-void query_put(struct text *path, const char *key, const char *value);
-void query_put_number(struct text *path, const char *key, int64_t value);
+void query_put(struct pw_buffer *path, const char *key, const char *value);
+void query_put_number(struct pw_buffer *path, const char *key, int64_t value);
 /* A segment of a path, encoded, in the pool. */
 const char *path_segment(struct pool *pool, const char *text);
 

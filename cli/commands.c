@@ -8,7 +8,7 @@
 #include "verb.h"
 
 #define OPTIONS(...) ((const enum option_id[]){ __VA_ARGS__, OPTION_NONE })
-#define EXAMPLES(...) ((const struct example[]){ __VA_ARGS__, { NULL, NULL } })
+#define EXAMPLES(...) ((const struct pw_entry[]){ __VA_ARGS__, { NULL, NULL } })
 
 #define VERBS(...) ((const struct verb[]){ __VA_ARGS__ })
 #define FIELDS(...) ((const struct field[]){ __VA_ARGS__, { .name = NULL } })
@@ -523,7 +523,7 @@ const struct command root_command = {
     .children = top_commands,
     .options = (const enum option_id[]){ OPTION_VERSION, OPTION_NONE },
     .examples =
-        (const struct example[]){
+        (const struct pw_entry[]){
             { "pawl status", "is it there, and what does it do?" },
             { "pawl instances create order --id order-1 --params '{\"sku\": \"teapot\"}'", "begin something" },
             { "pawl instances get order/order-1", "how does it stand?" },

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/page.h"
 #include "problem.h"
 
 struct session;
@@ -79,42 +80,14 @@ enum option_id {
     OPTION_COUNT
 };
 
-enum value_kind {
-    VALUE_NONE, /* a flag */
-    VALUE_TEXT,
-    VALUE_NUMBER,
-    VALUE_DURATION,
-    VALUE_CHOICE,
-    VALUE_JSON,
-    VALUE_FILE,
-    VALUE_WORKFLOW,
-    VALUE_NAME /* 1 to 100 of [a-zA-Z0-9_-], not starting with -: an instance, an event type */
-};
-
-struct option {
-    const char *name;
-    char letter; /* or NUL */
-    enum value_kind kind;
-    const char *value;       /* what its value is called; NULL for a flag */
-    const char *choices;     /* of a VALUE_CHOICE, with a blank between them */
-    const char *environment; /* the variable that stands for it, or NULL */
-    const char *help;
-    bool repeats;
-    long min, max; /* of a VALUE_NUMBER */
-};
-
-extern const struct option option_table[OPTION_COUNT];
+extern const struct pw_option option_table[OPTION_COUNT];
 /* Those that every command takes, up to OPTION_NONE. */
 extern const enum option_id global_options[];
 
 /* ---- Environment ------------------------------------------------------------------------------------------------------- */
 
-struct variable {
-    const char *name, *help;
-};
-
 /* All of them, up to a NULL name. */
-extern const struct variable variable_table[];
+extern const struct pw_entry variable_table[];
 
 /* ---- Commands ---------------------------------------------------------------------------------------------------------- */
 
@@ -131,10 +104,6 @@ enum argument_kind {
     ARGUMENT_COMMAND
 };
 
-struct example {
-    const char *line, *meaning;
-};
-
 /* How a command may print. */
 enum { FORMAT_TEXT = 1, FORMAT_JSON = 2, FORMAT_IDS = 4 };
 
@@ -146,9 +115,9 @@ struct command {
     enum argument_kind argument;
     bool argument_is_optional;
     int formats;
-    const enum option_id *options;  /* up to OPTION_NONE; or NULL */
-    const enum option_id *required; /* some of them; or NULL */
-    const struct example *examples; /* up to a NULL line; or NULL */
+    const enum option_id *options;   /* up to OPTION_NONE; or NULL */
+    const enum option_id *required;  /* some of them; or NULL */
+    const struct pw_entry *examples; /* or NULL */
     enum exit_code (*run)(struct session *session);
     const struct verb *verbs; /* what it asks, where `run` serves several commands; see verb.h; or NULL */
     /* This row is another name of that command: it has only the name, and is hidden; or NULL. */
@@ -170,7 +139,7 @@ const char *command_argument(const struct command *command);
 const char *command_argument_help(const struct command *command);
 
 /* Sentences of the help and the man pages that belong to no command. */
-extern const char *const exit_codes_help[]; /* pairs of code and meaning, up to a NULL */
+extern const struct pw_entry exit_codes_help[];
 extern const char configuration_help[];
 
 #endif

@@ -1,74 +1,23 @@
-/* completion.c - pawl completion: scripts for shells; and pawl complete, which they ask.
+/* completion.c - pawl completion: scripts for shells; and pawl complete, which they ask (common/completion.h).
  *
- * The scripts know nothing about pawl: they hand the words of the line to `pawl complete`, which reads the table of
- * commands and, for workflows and instances, asks the server, for a second at most.  Each answer is a line: the word, a
- * tab, and what it means. */
+ * It reads the table of commands and, for workflows and instances, asks the server, for a second at most. */
 #include <string.h>
 #include <unistd.h>
 
+#include "common/completion.h"
 #include "listing.h"
 #include "run.h"
 #include "settings.h"
 
-/* ---- Scripts --------------------------------------------------------------------------------------------------------- */
-
-static const char bash_script[] =
-    "# Completes pawl in bash: source <(pawl completion bash)\n"
-    "_pawl() {\n"
-    "    local IFS=$'\\n' word=${COMP_WORDS[COMP_CWORD]} line\n"
-    "    COMPREPLY=()\n"
-    "    for line in $(pawl complete -- \"${COMP_WORDS[@]:1:COMP_CWORD}\" 2>/dev/null); do\n"
-    "        case ${line%%$'\\t'*} in\n"
-    "        '<file>') compopt -o filenames; COMPREPLY=($(compgen -f -- \"$word\")) ;;\n"
-    "        *) COMPREPLY+=(\"${line%%$'\\t'*}\") ;;\n"
-    "        esac\n"
-    "    done\n"
-    "}\n"
-    "complete -F _pawl pawl\n";
-
-static const char zsh_script[] =
-    "#compdef pawl\n"
-    "# Completes pawl in zsh: save it as _pawl in a folder of $fpath.\n"
-    "_pawl() {\n"
-    "    local -a found\n"
-    "    local line name\n"
-    "    for line in \"${(@f)$(pawl complete -- \"${(@)words[2,CURRENT]}\" 2>/dev/null)}\"; do\n"
-    "        [[ -z $line ]] && continue\n"
-    "        name=${line%%$'\\t'*}\n"
-    "        if [[ $name == '<file>' ]]; then\n"
-    "            _files\n"
-    "            return\n"
-    "        fi\n"
-    "        found+=(\"${name//:/\\\\:}:${line#*$'\\t'}\")\n"
-    "    done\n"
-    "    _describe -t pawl pawl found\n"
-    "}\n"
-    "if [[ $funcstack[1] == _pawl ]]; then _pawl \"$@\"; else compdef _pawl pawl; fi\n";
-
-static const char fish_script[] = "# Completes pawl in fish: save it as ~/.config/fish/completions/pawl.fish\n"
-                                  "function __pawl_complete\n"
-                                  "    set -l words (commandline -opc) (commandline -ct)\n"
-                                  "    set -l lines (pawl complete -- $words[2..-1] 2>/dev/null)\n"
-                                  "    if test (count $lines) -eq 1; and string match -q '<file>*' -- $lines[1]\n"
-                                  "        __fish_complete_path (commandline -ct)\n"
-                                  "    else\n"
-                                  "        string join \\n -- $lines\n"
-                                  "    end\n"
-                                  "end\n"
-                                  "complete -c pawl -f -a '(__pawl_complete)'\n";
-
 enum exit_code run_completion(struct session *session)
 {
-    static const char *const names[] = { "bash", "zsh", "fish" };
-    static const char *const scripts[] = { bash_script, zsh_script, fish_script };
-    const char *shell = session->invocation.arguments[0];
-    for (size_t i = 0; i < 3; i++) {
-        if (strcmp(shell, names[i]) == 0) {
-            text_put(&session->out, scripts[i]);
-            return session_print(session);
-        }
-    }
-    return problem_use(&session->problem, "there is completion for bash, zsh and fish, not for \"%s\"", shell);
+    static const struct pw_option shell = { "completion", 0, PW_OPTION_CHOICE, "SHELL", .choices = PW_SHELLS };
+    const char *name = session->invocation.arguments[0];
+    char problem[PW_PROBLEM_SIZE];
+    if (!pw_option_check(&shell, "the shell", name, problem))
+        return problem_use(&session->problem, "%s", problem);
+    pw_completion_script(name, "pawl", "pawl complete", &session->out);
+    return session_print(session);
 }
 
 /* ---- Words ----------------------------------------------------------------------------------------------------------- */
@@ -84,17 +33,7 @@ struct completer {
 
 static void offer(struct completer *completer, const char *word, const char *meaning)
 {
-    if (text_starts(word, completer->word))
-        text_format(&completer->session->out, "%s\t%s\n", word, meaning);
-}
-
-static void offer_choices(struct completer *completer, const char *prefix, const char *choices)
-{
-    while (*choices != '\0') {
-        size_t size = strcspn(choices, " ");
-        offer(completer, pool_format(&completer->session->pool, "%s%.*s", prefix, (int)size, choices), "");
-        choices += size + (choices[size] == ' ');
-    }
+    pw_offer(&completer->session->out, completer->word, word, meaning);
 }
 
 /* A server that is not there, or does not answer at once, offers nothing. */
@@ -143,36 +82,11 @@ static void offer_instances(struct completer *completer)
     json_decref(page);
 }
 
-static void offer_value(struct completer *completer, enum option_id id, const char *prefix)
+static void offer_value(struct completer *completer, const struct pw_option *option, const char *prefix)
 {
-    const struct option *option = &option_table[id];
-    switch (option->kind) {
-    case VALUE_CHOICE:
-        offer_choices(completer, prefix, option->choices);
-        break;
-    case VALUE_WORKFLOW:
+    pw_offer_values(&completer->session->out, completer->word, prefix, option);
+    if (option->kind == PW_OPTION_WORKFLOW)
         offer_workflows(completer, prefix);
-        break;
-    case VALUE_FILE:
-        text_put(&completer->session->out, "<file>\t\n");
-        break;
-    case VALUE_NONE:
-    case VALUE_TEXT:
-    case VALUE_NUMBER:
-    case VALUE_DURATION:
-    case VALUE_JSON:
-    case VALUE_NAME:
-        break;
-    }
-}
-
-static void offer_options(struct completer *completer)
-{
-    const enum option_id *lists[] = { completer->command->options, global_options };
-    for (size_t i = 0; i < 2; i++)
-        for (const enum option_id *id = lists[i]; id != NULL && *id != OPTION_NONE; id++)
-            offer(completer, pool_format(&completer->session->pool, "--%s", option_table[*id].name),
-                  option_table[*id].help);
 }
 
 static void offer_arguments(struct completer *completer)
@@ -192,7 +106,7 @@ static void offer_arguments(struct completer *completer)
         break;
     case ARGUMENT_SHELL:
         if (completer->argument_count == 0)
-            offer_choices(completer, "", "bash zsh fish");
+            pw_offer_values(&completer->session->out, completer->word, "", &(struct pw_option){ .choices = PW_SHELLS });
         break;
     case ARGUMENT_NONE:
     case ARGUMENT_DELIVERIES:
@@ -210,43 +124,32 @@ static void offer_commands(struct completer *completer)
             offer(completer, child->name, child->summary);
 }
 
-/* The option that the word is, when its value is in the next one. */
-static enum option_id awaiting_value(const struct command *command, const char *word)
-{
-    const enum option_id *lists[] = { global_options, command->options };
-    for (size_t i = 0; i < 2; i++) {
-        for (const enum option_id *id = lists[i]; id != NULL && *id != OPTION_NONE; id++) {
-            const struct option *option = &option_table[*id];
-            bool is_named = text_starts(word, "--")
-                                ? strcmp(word + 2, option->name) == 0
-                                : option->letter != '\0' && word[1] == option->letter && word[2] == '\0';
-            if (is_named && option->kind != VALUE_NONE)
-                return *id;
-        }
-    }
-    return OPTION_NONE;
-}
-
 /* Keeps what says where the server is, so that it can be asked. */
-static void keep_option(struct completer *completer, enum option_id id, const char *value)
+static void keep_option(struct completer *completer, const struct pw_option *option, const char *value)
 {
-    struct invocation *invocation = &completer->session->invocation;
-    struct problem ignored;
-    if (command_takes(&root_command, id) && option_check(&ignored, id, "", value) == EXIT_DONE && id != OPTION_HEADER)
-        invocation->values[id] = value;
+    char problem[PW_PROBLEM_SIZE];
+    ptrdiff_t id = option - option_table;
+    if (command_takes(&root_command, (enum option_id)id) && pw_option_check(option, "", value, problem) &&
+        id != OPTION_HEADER)
+        completer->session->invocation.values[id] = value;
 }
 
-static enum option_id walk(struct completer *completer, const char *const *words, size_t count)
+static const struct pw_option *const *known_options(const struct completer *completer)
 {
-    enum option_id awaited = OPTION_NONE;
+    return options_of(&completer->session->pool, global_options, completer->command->options);
+}
+
+static const struct pw_option *walk(struct completer *completer, const char *const *words, size_t count)
+{
+    const struct pw_option *awaited = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (awaited != OPTION_NONE && strcmp(words[i], "=") == 0)
+        if (awaited != NULL && strcmp(words[i], "=") == 0)
             continue; /* bash takes --status=e for three words */
-        if (awaited != OPTION_NONE) {
+        if (awaited != NULL) {
             keep_option(completer, awaited, words[i]);
-            awaited = OPTION_NONE;
+            awaited = NULL;
         } else if (words[i][0] == '-' && words[i][1] != '\0') {
-            awaited = awaiting_value(completer->command, words[i]);
+            awaited = pw_option_awaiting(known_options(completer), words[i]);
         } else if (completer->command->children != NULL) {
             const struct command *child = command_child(completer->command, words[i]);
             if (child != NULL)
@@ -263,19 +166,20 @@ enum exit_code run_complete(struct session *session)
     const struct invocation *invocation = &session->invocation;
     size_t count = invocation->argument_count;
     struct completer completer = { session, &root_command, count > 0 ? invocation->arguments[count - 1] : "", 0 };
-    enum option_id awaited = walk(&completer, invocation->arguments, count > 0 ? count - 1 : 0);
+    const struct pw_option *awaited = walk(&completer, invocation->arguments, count > 0 ? count - 1 : 0);
     const char *equals = strchr(completer.word, '=');
-    if (awaited != OPTION_NONE) {
+    if (awaited != NULL) {
         if (strcmp(completer.word, "=") == 0)
             completer.word = "";
         offer_value(&completer, awaited, "");
     } else if (text_starts(completer.word, "--") && equals != NULL) {
         const char *name = pool_copy(&session->pool, completer.word, (size_t)(equals - completer.word));
-        enum option_id id = awaiting_value(completer.command, name);
-        if (id != OPTION_NONE)
-            offer_value(&completer, id, pool_format(&session->pool, "%s=", name));
+        const struct pw_option *option = pw_option_awaiting(known_options(&completer), name);
+        if (option != NULL)
+            offer_value(&completer, option, pool_format(&session->pool, "%s=", name));
     } else if (completer.word[0] == '-') {
-        offer_options(&completer);
+        pw_offer_options(&session->out, completer.word,
+                         options_of(&session->pool, completer.command->options, global_options));
     } else if (completer.command->children != NULL) {
         offer_commands(&completer);
     } else {

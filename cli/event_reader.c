@@ -12,14 +12,14 @@ static void take_line(struct event_reader *reader, const char *line)
     if (line[0] == '\0') {
         if (reader->data.size > 0 && !reader->event(reader->user, reader))
             reader->has_enough = true;
-        text_reset(&reader->data);
+        pw_buffer_reset(&reader->data);
         reader->name[0] = reader->id[0] = '\0';
     } else if (text_starts(line, "id: ")) {
         (void)snprintf(reader->id, sizeof reader->id, "%s", line + 4);
     } else if (text_starts(line, "event: ")) {
         (void)snprintf(reader->name, sizeof reader->name, "%s", line + 7);
     } else if (text_starts(line, "data: ")) {
-        text_put(&reader->data, line + 6);
+        pw_buffer_put(&reader->data, line + 6);
     } else if (text_starts(line, "retry: ")) {
         reader->retry_ms = strtol(line + 7, NULL, 10);
     }
@@ -30,12 +30,12 @@ bool event_reader_feed(struct event_reader *reader, const char *bytes, size_t si
     while (size > 0 && !reader->has_enough) {
         const char *end = memchr(bytes, '\n', size);
         size_t part = end != NULL ? (size_t)(end - bytes) : size;
-        text_put_size(&reader->line, bytes, part);
+        pw_buffer_add(&reader->line, bytes, part);
         if (reader->line.size > LINE_SIZE_MAX)
             return false;
         if (end != NULL) {
             take_line(reader, text_string(&reader->line));
-            text_reset(&reader->line);
+            pw_buffer_reset(&reader->line);
             part++;
         }
         bytes += part;
@@ -46,13 +46,13 @@ bool event_reader_feed(struct event_reader *reader, const char *bytes, size_t si
 
 void event_reader_reset(struct event_reader *reader)
 {
-    text_reset(&reader->line);
-    text_reset(&reader->data);
+    pw_buffer_reset(&reader->line);
+    pw_buffer_reset(&reader->data);
     reader->name[0] = reader->id[0] = '\0';
 }
 
 void event_reader_free(struct event_reader *reader)
 {
-    text_free(&reader->line);
-    text_free(&reader->data);
+    pw_buffer_clear(&reader->line);
+    pw_buffer_clear(&reader->data);
 }

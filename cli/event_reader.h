@@ -10,7 +10,7 @@
 enum { EVENT_ID_SIZE = 4096, EVENT_NAME_SIZE = 64 };
 
 struct event_reader {
-    struct text line, data;
+    struct pw_buffer line, data;
     char id[EVENT_ID_SIZE], name[EVENT_NAME_SIZE];
     long retry_ms; /* as the server says; 0: it did not */
     /* Called for each event that has data; false: enough. */

@@ -6,20 +6,24 @@
 #include "run.h"
 #include "session.h"
 
-enum { WIDTH = 88, NAME_WIDTH = 26, INDENT = 2 };
+#ifndef PAWL_CLI_VERSION
+#error "the build says which version this is"
+#endif
 
-static const char *path_name(struct pool *pool, const struct command *const *path, size_t depth)
+enum { SECTIONS_MAX = 8 };
+
+/* The names of the path, with this between them. */
+static const char *path_name(struct pool *pool, const struct command *const *path, size_t depth, const char *gap)
 {
     const char *name = path[0]->name;
     for (size_t i = 1; i < depth; i++)
-        name = pool_format(pool, "%s %s", name, path[i]->name);
+        name = pool_format(pool, "%s%s%s", name, gap, path[i]->name);
     return name;
 }
 
-const char *help_usage(struct pool *pool, const struct command *const *path, size_t depth)
+static const char *usage_of(struct pool *pool, const struct command *command, const char *name)
 {
-    const struct command *command = path[depth - 1];
-    const char *name = path_name(pool, path, depth), *argument = command_argument(command);
+    const char *argument = command_argument(command);
     if (command->children != NULL)
         return pool_format(pool, "%s [options] COMMAND ...", name);
     for (const enum option_id *id = command->required; id != NULL && *id != OPTION_NONE; id++)
@@ -27,158 +31,93 @@ const char *help_usage(struct pool *pool, const struct command *const *path, siz
     return pool_format(pool, "%s [options]%s%s", name, argument[0] != '\0' ? " " : "", argument);
 }
 
-const char *help_option(struct pool *pool, enum option_id id)
+static const char *description_of(struct pool *pool, const struct command *command)
 {
-    const struct option *option = &option_table[id];
-    const char *value = option->value != NULL ? pool_format(pool, " %s", option->value) : "";
-    if (option->letter != '\0')
-        return pool_format(pool, "-%c, --%s%s", option->letter, option->name, value);
-    return pool_format(pool, "    --%s%s", option->name, value);
+    const char *argument = command_argument_help(command);
+    if (command->description == NULL || argument == NULL)
+        return argument != NULL ? argument : command->description;
+    return pool_format(pool, "%s\n\n%s", command->description, argument);
 }
 
-/* ---- Layout ---------------------------------------------------------------------------------------------------------- */
-
-static size_t width_of(const struct screen *screen)
+/* In help the root shows the commands of its groups; in a man page each says where its own page is. */
+static const struct pw_entry *children_of(struct pool *pool, const struct command *const *path, size_t depth,
+                                          bool is_manual)
 {
-    return screen->width > 0 && screen->width < WIDTH ? screen->width : WIDTH;
-}
-
-/* Words from the column `at` on, with every further line beginning at `indent`. */
-static void put_wrapped(const struct screen *screen, struct text *out, const char *text, size_t indent, size_t at)
-{
-    size_t width = width_of(screen), used = at;
-    bool is_first = true;
-    while (*text != '\0') {
-        size_t size = strcspn(text, " ");
-        if (!is_first && used + 1 + size > width) {
-            text_put(out, "\n");
-            text_repeat(out, " ", indent);
-            used = indent;
-            is_first = true;
-        }
-        text_put(out, is_first ? "" : " ");
-        text_put_size(out, text, size);
-        used += size + !is_first;
-        is_first = false;
-        text += size + (text[size] == ' ');
-    }
-    text_put(out, "\n");
-}
-
-static void put_paragraphs(const struct screen *screen, struct text *out, const char *text)
-{
-    struct pool pool = { NULL };
-    while (text != NULL && *text != '\0') {
-        const char *end = strstr(text, "\n\n");
-        size_t size = end != NULL ? (size_t)(end - text) : strlen(text);
-        text_put(out, "\n");
-        put_wrapped(screen, out, pool_copy(&pool, text, size), 0, 0);
-        text = end != NULL ? end + 2 : NULL;
-    }
-    pool_clear(&pool);
-}
-
-static void put_heading(const struct screen *screen, struct text *out, const char *heading)
-{
-    text_put(out, "\n");
-    screen_put(screen, out, STYLE_BOLD, heading);
-    text_put(out, "\n");
-}
-
-static void put_entry(const struct screen *screen, struct text *out, const char *name, const char *help)
-{
-    text_repeat(out, " ", INDENT);
-    text_put(out, name);
-    size_t used = INDENT + strlen(name), column = INDENT + NAME_WIDTH;
-    if (used + 2 > column) {
-        text_put(out, "\n");
-        used = 0;
-    }
-    text_repeat(out, " ", column - used);
-    put_wrapped(screen, out, help, column, column);
-}
-
-/* ---- Parts ----------------------------------------------------------------------------------------------------------- */
-
-static void put_options(const struct screen *screen, struct text *out, const char *heading, const enum option_id *ids)
-{
-    struct pool pool = { NULL };
-    if (ids == NULL || *ids == OPTION_NONE)
-        return;
-    put_heading(screen, out, heading);
-    for (; *ids != OPTION_NONE; ids++)
-        put_entry(screen, out, help_option(&pool, *ids), option_table[*ids].help);
-    pool_clear(&pool);
-}
-
-static void put_children(const struct screen *screen, struct text *out, const struct command *command, bool is_deep)
-{
-    struct pool pool = { NULL };
-    put_heading(screen, out, "commands");
-    for (const struct command *child = command->children; child->name != NULL; child++) {
+    enum { ENTRIES_MAX = 64 };
+    struct pw_entry *entries = pool_take(pool, sizeof *entries * ENTRIES_MAX), *end = entries;
+    const char *page = path_name(pool, path, depth, "-");
+    for (const struct command *child = path[depth - 1]->children; child->name != NULL; child++) {
+        bool is_deep = depth == 1 && !is_manual && child->children != NULL;
         if (child->is_hidden)
             continue;
-        if (child->children == NULL || !is_deep) {
-            put_entry(screen, out, child->name, child->summary);
-            continue;
-        }
-        for (const struct command *leaf = child->children; leaf->name != NULL; leaf++)
-            put_entry(screen, out, pool_format(&pool, "%s %s", child->name, leaf->name), leaf->summary);
+        if (!is_deep)
+            *end++ = (struct pw_entry){ child->name, is_manual ? pool_format(pool, "%s; see %s-%s(1)", child->summary,
+                                                                             page, child->name)
+                                                               : child->summary };
+        for (const struct command *leaf = child->children; is_deep && leaf->name != NULL; leaf++)
+            *end++ = (struct pw_entry){ pool_format(pool, "%s %s", child->name, leaf->name), leaf->summary };
     }
+    return entries;
+}
+
+/* The pages above it, or the root's where there is none; those below stand under COMMANDS. */
+static const char *see_also(struct pool *pool, const struct command *const *path, size_t depth)
+{
+    const char *lines = "";
+    for (size_t i = 1; i < depth; i++)
+        lines = pool_format(pool, "%s.BR %s (1),\n", lines, path_name(pool, path, i, "-"));
+    return pool_format(pool, "%sdocs/cli.md and docs/http.md of the source, and what\n.B pawld \\-\\-help\nprints\n",
+                       lines);
+}
+
+/* The help of a command leaves out what that of the root says; a man page stands alone. */
+static struct pw_page page_of(struct pool *pool, const struct command *const *path, size_t depth, bool is_manual)
+{
+    const struct command *command = path[depth - 1];
+    struct pw_section *sections = pool_take(pool, sizeof *sections * SECTIONS_MAX), *end = sections;
+    const char **usage = pool_take(pool, sizeof *usage * 2), *name = path_name(pool, path, depth, " ");
+    struct pw_section examples = { "examples", .examples = command->examples };
+    bool is_root = depth == 1;
+    usage[0] = usage_of(pool, command, name);
+    if (command->children != NULL)
+        *end++ = (struct pw_section){ "commands", .entries = children_of(pool, path, depth, is_manual) };
+    *end++ = (struct pw_section){ "options", .options = options_of(pool, command->options, NULL) };
+    if (!is_root && !is_manual)
+        *end++ = examples; /* before what all commands share */
+    if (!command->is_offline)
+        *end++ = (struct pw_section){ "options of every command", .options = options_of(pool, global_options, NULL) };
+    if (!command->is_offline || is_manual)
+        *end++ = (struct pw_section){ "environment", .entries = variable_table };
+    if (is_root)
+        *end++ = (struct pw_section){ "configuration", .text = configuration_help };
+    if (is_root || is_manual)
+        *end++ = (struct pw_section){ "exit status", .entries = exit_codes_help };
+    if (is_root || is_manual)
+        *end++ = examples;
+    return (struct pw_page){ .name = name,
+                             .summary = command->summary,
+                             .usage = usage,
+                             .description = description_of(pool, command),
+                             .sections = sections,
+                             .section_count = (size_t)(end - sections),
+                             .volume = 1,
+                             .version = PAWL_CLI_VERSION,
+                             .see_also = see_also(pool, path, depth) };
+}
+
+void help_print(const struct screen *screen, const struct command *const *path, size_t depth, struct pw_buffer *out)
+{
+    struct pool pool = { NULL };
+    struct pw_page page = page_of(&pool, path, depth, false);
+    pw_page_help(&page, screen->width, screen->has_colour, out);
     pool_clear(&pool);
 }
 
-static void put_variables(const struct screen *screen, struct text *out)
+void help_manual(const struct command *const *path, size_t depth, struct pw_buffer *out)
 {
-    put_heading(screen, out, "environment");
-    for (const struct variable *variable = variable_table; variable->name != NULL; variable++)
-        put_entry(screen, out, variable->name, variable->help);
-}
-
-static void put_examples(const struct screen *screen, struct text *out, const struct example *examples)
-{
-    if (examples == NULL)
-        return;
-    put_heading(screen, out, "examples");
-    for (; examples->line != NULL; examples++) {
-        text_format(out, "  %s\n", examples->line);
-        if (examples->meaning != NULL) {
-            text_repeat(out, " ", 2 * INDENT + 2);
-            screen_put(screen, out, STYLE_DIM, examples->meaning);
-            text_put(out, "\n");
-        }
-    }
-}
-
-void help_print(const struct screen *screen, const struct command *const *path, size_t depth, struct text *out)
-{
-    const struct command *command = path[depth - 1];
     struct pool pool = { NULL };
-    const char *name = path_name(&pool, path, depth);
-    screen_put(screen, out, STYLE_BOLD, name);
-    text_put(out, ": ");
-    put_wrapped(screen, out, command->summary, 0, strlen(name) + 2);
-    text_format(out, "\nusage: %s\n", help_usage(&pool, path, depth));
-    put_paragraphs(screen, out, command->description);
-    put_paragraphs(screen, out, command_argument_help(command));
-    if (command->children != NULL)
-        put_children(screen, out, command, depth == 1);
-    put_options(screen, out, "options", command->options);
-    if (depth > 1)
-        put_examples(screen, out, command->examples); /* before what all commands share */
-    if (!command->is_offline) {
-        put_options(screen, out, "options of every command", global_options);
-        put_variables(screen, out);
-    }
-    if (depth == 1) {
-        put_heading(screen, out, "configuration");
-        put_wrapped(screen, out, configuration_help, 0, 0);
-        put_heading(screen, out, "exit status");
-        for (const char *const *pair = exit_codes_help; *pair != NULL; pair += 2)
-            put_entry(screen, out, pair[0], pair[1]);
-    }
-    if (depth == 1)
-        put_examples(screen, out, command->examples);
+    struct pw_page page = page_of(&pool, path, depth, true);
+    pw_page_manual(&page, out);
     pool_clear(&pool);
 }
 

@@ -29,8 +29,8 @@ struct history_query history_query_read(const struct session *session)
 static const char *page_path(struct session *session, const struct reference *reference,
                              const struct history_query *query, const struct walk *walk)
 {
-    struct text path = { NULL, 0, 0 };
-    text_format(&path, "%s/history", reference_path(&session->pool, reference));
+    struct pw_buffer path = { 0 };
+    pw_buffer_format(&path, "%s/history", reference_path(&session->pool, reference));
     query_put_number(&path, "pageSize", query->limit > 0 ? query->limit : PAGE_SIZE);
     if (query->run > 0)
         query_put_number(&path, "runNumber", query->run);
@@ -44,7 +44,7 @@ static const char *page_path(struct session *session, const struct reference *re
     query_put(&path, "eventsCursor", walk->cursors[1]);
     query_put(&path, "logsCursor", walk->cursors[2]);
     const char *copy = pool_string(&session->pool, text_string(&path));
-    text_free(&path);
+    pw_buffer_clear(&path);
     return copy;
 }
 
@@ -106,19 +106,19 @@ enum exit_code history_fetch(struct session *session, const struct reference *re
     return EXIT_DONE;
 }
 
-void log_print(struct session *session, struct pool *pool, struct text *out, const json_t *log)
+void log_print(struct session *session, struct pool *pool, struct pw_buffer *out, const json_t *log)
 {
     const struct screen *screen = &session->screen;
     const char *level = json_text(log, "level", "?"), *step = json_text(log, "stepKey", NULL);
     const json_t *data = json_at(log, "data");
     int64_t attempt = json_number(log, "attempt", 0);
     screen_put(screen, out, STYLE_DIM, moment_show_exact(pool, json_time_ms(log, "createdAt"), screen->now_ms));
-    text_put(out, "  ");
+    pw_buffer_put(out, "  ");
     screen_put(screen, out, level_style(level), pool_format(pool, "%-5s", safe(pool, level)));
-    text_format(out, "  %-8s  ", safe(pool, json_text(log, "category", "")));
+    pw_buffer_format(out, "  %-8s  ", safe(pool, json_text(log, "category", "")));
     text_put_safe(out, json_text(log, "message", ""));
     if (data != NULL && !json_is_null(data)) {
-        text_put(out, " ");
+        pw_buffer_put(out, " ");
         text_put_safe(out, json_show(pool, data));
     }
     if (step != NULL)
@@ -127,5 +127,5 @@ void log_print(struct session *session, struct pool *pool, struct text *out, con
                                : pool_format(pool, "  [%s]", safe(pool, step)));
     if (json_flag(log, "isReplay"))
         screen_put(screen, out, STYLE_DIM, "  (replay)");
-    text_put(out, "\n");
+    pw_buffer_put(out, "\n");
 }

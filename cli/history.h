@@ -21,6 +21,6 @@ enum exit_code history_fetch(struct session *session, const struct reference *re
                              const struct history_query *query, json_t **out_history);
 
 /* A line of a log, with a line end. */
-void log_print(struct session *session, struct pool *pool, struct text *out, const json_t *log);
+void log_print(struct session *session, struct pool *pool, struct pw_buffer *out, const json_t *log);
 
 #endif

@@ -41,190 +41,54 @@ bool is_workflow_name(const char *text)
     return pw_text_is_identifier(pw_text_of(text), PW_WORKFLOW_NAME_MAX, false);
 }
 
-enum { CHOICES_MAX = 8 };
-
-/* Splits "auto always never". */
-static size_t split_choices(struct pool *pool, const char *text, const char **out_choices)
-{
-    size_t count = 0;
-    while (*text != '\0' && count < CHOICES_MAX) {
-        size_t size = strcspn(text, " ");
-        out_choices[count++] = pool_copy(pool, text, size);
-        text += size + (text[size] == ' ');
-    }
-    return count;
-}
-
-static enum exit_code check_choice(struct problem *problem, const struct option *option, const char *who,
-                                   const char *value)
-{
-    struct pool pool = { NULL };
-    const char *choices[CHOICES_MAX];
-    size_t count = split_choices(&pool, option->choices, choices);
-    enum exit_code code = EXIT_WRONG_USE;
-    for (size_t i = 0; i < count && code != EXIT_DONE; i++)
-        if (strcmp(choices[i], value) == 0)
-            code = EXIT_DONE;
-    const char *nearest = code == EXIT_DONE ? NULL : pw_suggest(value, choices, count);
-    if (code != EXIT_DONE && nearest != NULL)
-        (void)problem_use(problem, "%s is not \"%s\"; did you mean %s?", who, value, nearest);
-    else if (code != EXIT_DONE)
-        (void)problem_use(problem, "%s is one of: %s; not \"%s\"", who, option->choices, value);
-    pool_clear(&pool);
-    return code;
-}
-
-static enum exit_code check_number(struct problem *problem, const struct option *option, const char *who,
-                                   const char *value)
-{
-    char *end;
-    errno = 0;
-    long number = strtol(value, &end, 10);
-    if (value[0] < '0' || value[0] > '9' || *end != '\0' || errno != 0 || number < option->min || number > option->max)
-        return problem_use(problem, "%s is a whole number from %ld to %ld, not \"%s\"", who, option->min, option->max,
-                           value);
-    return EXIT_DONE;
-}
-
 enum exit_code option_check(struct problem *problem, enum option_id id, const char *who, const char *value)
 {
-    const struct option *option = &option_table[id];
-    int64_t ms;
-    switch (option->kind) {
-    case VALUE_NUMBER:
-        return check_number(problem, option, who, value);
-    case VALUE_CHOICE:
-        return check_choice(problem, option, who, value);
-    case VALUE_DURATION:
-        if (duration_parse(value, &ms) && ms > 0)
-            return EXIT_DONE;
-        return problem_use(problem, "%s is a duration such as 500ms, 10s, 2min or 1h, not \"%s\"", who, value);
-    case VALUE_WORKFLOW:
-        if (is_workflow_name(value))
-            return EXIT_DONE;
-        return problem_use(problem, "%s: \"%s\" is not a workflow's name, which is 1 to 64 of a-z A-Z 0-9 _ -", who,
-                           value);
-    case VALUE_NAME:
-        if (is_name(value))
-            return EXIT_DONE;
-        return problem_use(problem, "%s: \"%s\" is not 1 to 100 of a-z A-Z 0-9 _ -, not starting with -", who, value);
-    case VALUE_TEXT:
-    case VALUE_FILE:
-    case VALUE_JSON:
-        return value[0] != '\0' ? EXIT_DONE : problem_use(problem, "%s is empty", who);
-    case VALUE_NONE:
-        break;
-    }
-    return EXIT_DONE;
+    char text[PW_PROBLEM_SIZE];
+    return pw_option_check(&option_table[id], who, value, text) ? EXIT_DONE : problem_use(problem, "%s", text);
 }
 
-/* ---- Options --------------------------------------------------------------------------------------------------------- */
+/* ---- Options ----------------------------------------------------------------------------------------------------------- */
 
 struct parser {
     struct pool *pool;
     struct problem *problem;
     struct invocation *invocation;
-    int count, position;
-    char **words;
 };
 
-/* name NULL: by letter. */
-static enum option_id find_option(const struct command *command, const char *name, size_t size, char letter)
+const struct pw_option *const *options_of(struct pool *pool, const enum option_id *first, const enum option_id *second)
 {
-    const enum option_id *lists[] = { global_options, command->options };
-    for (size_t i = 0; i < 2; i++) {
-        for (const enum option_id *id = lists[i]; id != NULL && *id != OPTION_NONE; id++) {
-            const struct option *option = &option_table[*id];
-            if (name != NULL ? strlen(option->name) == size && memcmp(option->name, name, size) == 0
-                             : option->letter == letter)
-                return *id;
-        }
-    }
-    return OPTION_NONE;
+    const enum option_id *lists[] = { first, second };
+    const struct pw_option **options = pool_take(pool, sizeof *options * (OPTION_COUNT + 1)), **end = options;
+    for (size_t i = 0; i < 2; i++)
+        for (const enum option_id *id = lists[i]; id != NULL && *id != OPTION_NONE; id++)
+            *end++ = &option_table[*id];
+    return options;
 }
 
-/* Which commands take it, when this one does not: a user who knows the option deserves more than a guess. */
-static bool is_known_elsewhere(const char *name, size_t size)
+/* A user who knows the option deserves more than a guess. */
+static bool belongs_elsewhere(const struct command *command, const char *word)
 {
-    for (size_t i = OPTION_NONE + 1; i < OPTION_COUNT; i++)
+    const char *name = word + strspn(word, "-");
+    size_t size = strcspn(name, "=");
+    for (size_t i = OPTION_NONE + 1; i < OPTION_COUNT && command->children != NULL; i++)
         if (strlen(option_table[i].name) == size && memcmp(option_table[i].name, name, size) == 0)
             return true;
     return false;
 }
 
-static enum exit_code unknown_option(struct parser *parser, const char *word)
-{
-    const struct command *command = parser->invocation->command;
-    const char *names[OPTION_COUNT], *name = word + strspn(word, "-"),
-                                     *who = invocation_name(parser->pool, parser->invocation);
-    size_t size = strcspn(name, "="), count = 0;
-    const enum option_id *lists[] = { command->options, global_options };
-    for (size_t i = 0; i < 2; i++)
-        for (const enum option_id *id = lists[i]; id != NULL && *id != OPTION_NONE; id++)
-            names[count++] = option_table[*id].name;
-    if (is_known_elsewhere(name, size) && command->children != NULL)
-        return problem_use(parser->problem, "--%.*s belongs behind the command (see %s --help)", (int)size, name, who);
-    const char *nearest = pw_suggest(pool_copy(parser->pool, name, size), names, count);
-    if (nearest != NULL)
-        return problem_use(parser->problem, "%s has no option %.60s; did you mean --%s?", who, word, nearest);
-    return problem_use(parser->problem, "%s has no option %.60s (see %s --help)", who, word, who);
-}
-
-static enum exit_code keep_value(struct parser *parser, enum option_id id, const char *who, const char *value)
+static enum exit_code keep_option(struct parser *parser, const struct pw_word *word)
 {
     struct invocation *invocation = parser->invocation;
-    enum exit_code code = option_check(parser->problem, id, who, value);
+    enum option_id id = (enum option_id)(word->option - option_table);
+    enum exit_code code = option_check(parser->problem, id, word->who, word->value);
     if (code != EXIT_DONE)
         return code;
     if (id == OPTION_HEADER) {
         if (invocation->header_count == HEADERS_MAX)
             return problem_use(parser->problem, "there are at most %d headers", HEADERS_MAX);
-        invocation->headers[invocation->header_count++] = value;
+        invocation->headers[invocation->header_count++] = word->value;
     }
-    invocation->values[id] = value;
-    return EXIT_DONE;
-}
-
-/* equals: where its value begins in the same word, or NULL. */
-static enum exit_code take_option(struct parser *parser, enum option_id id, const char *who, const char *attached)
-{
-    const struct option *option = &option_table[id];
-    if (option->kind == VALUE_NONE) {
-        if (attached != NULL)
-            return problem_use(parser->problem, "%s takes no value", who);
-        parser->invocation->values[id] = "";
-        return EXIT_DONE;
-    }
-    if (attached != NULL)
-        return keep_value(parser, id, who, attached);
-    if (parser->position + 1 >= parser->count)
-        return problem_use(parser->problem, "%s needs a value: %s", who, option->value);
-    return keep_value(parser, id, who, parser->words[++parser->position]);
-}
-
-static enum exit_code parse_long(struct parser *parser, const char *word)
-{
-    const char *name = word + 2, *equals = strchr(name, '=');
-    size_t size = equals != NULL ? (size_t)(equals - name) : strlen(name);
-    enum option_id id = find_option(parser->invocation->command, name, size, '\0');
-    if (id == OPTION_NONE)
-        return unknown_option(parser, word);
-    return take_option(parser, id, pool_format(parser->pool, "--%s", option_table[id].name),
-                       equals != NULL ? equals + 1 : NULL);
-}
-
-/* "-o json", "-ojson", "-o=json", and flags together: "-la". */
-static enum exit_code parse_letters(struct parser *parser, const char *word)
-{
-    for (const char *at = word + 1; *at != '\0'; at++) {
-        enum option_id id = find_option(parser->invocation->command, NULL, 0, *at);
-        if (id == OPTION_NONE)
-            return unknown_option(parser, word);
-        const char *who = pool_format(parser->pool, "-%c", *at);
-        if (option_table[id].kind != VALUE_NONE)
-            return take_option(parser, id, who, at[1] == '\0' ? NULL : at + 1 + (at[1] == '='));
-        parser->invocation->values[id] = "";
-    }
+    invocation->values[id] = word->value;
     return EXIT_DONE;
 }
 
@@ -270,20 +134,26 @@ static enum exit_code parse_word(struct parser *parser, const char *word)
     return EXIT_DONE;
 }
 
-static enum exit_code parse_words(struct parser *parser)
+static enum exit_code parse_words(struct parser *parser, int count, char **list)
 {
-    bool options_ended = false;
+    struct pw_words words = { .words = list, .count = count, .position = 1 };
+    const struct invocation *invocation = parser->invocation;
     enum exit_code code = EXIT_DONE;
-    for (parser->position = 1; code == EXIT_DONE && parser->position < parser->count; parser->position++) {
-        const char *word = parser->words[parser->position];
-        if (!options_ended && strcmp(word, "--") == 0)
-            options_ended = true;
-        else if (!options_ended && text_starts(word, "--"))
-            code = parse_long(parser, word);
-        else if (!options_ended && word[0] == '-' && word[1] != '\0')
-            code = parse_letters(parser, word);
+    while (code == EXIT_DONE) {
+        struct pw_word word;
+        char text[PW_PROBLEM_SIZE];
+        const char *who = invocation_name(parser->pool, invocation);
+        enum pw_words_status status = pw_words_next(
+            &words, options_of(parser->pool, invocation->command->options, global_options), who, &word, text);
+        if (status == PW_WORDS_END)
+            return EXIT_DONE;
+        const char *last = list[words.position - 1];
+        if (status == PW_WORDS_FOUND)
+            code = word.option != NULL ? keep_option(parser, &word) : parse_word(parser, word.value);
+        else if (word.option == NULL && belongs_elsewhere(invocation->command, last))
+            code = problem_use(parser->problem, "%.60s belongs behind the command (see %s --help)", last, who);
         else
-            code = parse_word(parser, word);
+            code = problem_use(parser->problem, "%s", text);
     }
     return code;
 }
@@ -330,10 +200,10 @@ static enum exit_code check_format(struct parser *parser)
 enum exit_code invocation_parse(struct pool *pool, struct problem *problem, int count, char **words,
                                 struct invocation *out_invocation)
 {
-    struct parser parser = { pool, problem, out_invocation, count, 0, words };
+    struct parser parser = { pool, problem, out_invocation };
     *out_invocation = (struct invocation){ .command = &root_command, .path = { &root_command }, .depth = 1 };
     out_invocation->arguments = pool_take(pool, sizeof(char *) * ((size_t)count + 1));
-    enum exit_code code = parse_words(&parser);
+    enum exit_code code = parse_words(&parser, count, words);
     if (code != EXIT_DONE || invocation_has(out_invocation, OPTION_HELP) ||
         invocation_has(out_invocation, OPTION_VERSION) || out_invocation->command->children != NULL)
         return code;

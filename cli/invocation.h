@@ -35,6 +35,9 @@ const char *invocation_name(struct pool *pool, const struct invocation *invocati
 /* Whether the value is one that the option takes; who is what it was given as: "--timeout", "PAWL_TIMEOUT". */
 enum exit_code option_check(struct problem *problem, enum option_id id, const char *who, const char *value);
 
+/* Two lists of options, either of which may be NULL, as common/options.h takes them; in the pool. */
+const struct pw_option *const *options_of(struct pool *pool, const enum option_id *first, const enum option_id *second);
+
 /* Names as the server takes them. */
 bool is_name(const char *text);
 bool is_workflow_name(const char *text);

@@ -16,12 +16,13 @@ enum { INPUT_SIZE_MAX = 64 * 1024 * 1024, EXCERPT_SIZE = 60, ENVELOPE_DEPTH = 2 
 
 /* ---- Files ----------------------------------------------------------------------------------------------------------- */
 
-static enum exit_code read_all(struct problem *problem, const char *who, const char *path, FILE *file, struct text *out)
+static enum exit_code read_all(struct problem *problem, const char *who, const char *path, FILE *file,
+                               struct pw_buffer *out)
 {
     char bytes[8192];
     size_t got;
     while ((got = fread(bytes, 1, sizeof bytes, file)) > 0) {
-        text_put_size(out, bytes, got);
+        pw_buffer_add(out, bytes, got);
         if (out->size > INPUT_SIZE_MAX)
             return problem_use(problem, "%s: %s is larger than 64 MiB", who, path);
     }
@@ -37,7 +38,7 @@ enum exit_code file_read(struct pool *pool, struct problem *problem, const char 
 {
     bool is_input = strcmp(path, "-") == 0;
     FILE *file = is_input ? stdin : fopen(path, "re");
-    struct text text = { NULL, 0, 0 };
+    struct pw_buffer text = { 0 };
     if (file == NULL)
         return problem_use(problem, "%s: %s cannot be read: %s", who, path, strerror(errno));
     enum exit_code code = read_all(problem, who, is_input ? "standard input" : path, file, &text);
@@ -45,7 +46,7 @@ enum exit_code file_read(struct pool *pool, struct problem *problem, const char 
         *out_text = pool_copy(pool, text_string(&text), text.size);
     if (!is_input)
         (void)fclose(file);
-    text_free(&text);
+    pw_buffer_clear(&text);
     return code;
 }
 

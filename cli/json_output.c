@@ -25,11 +25,11 @@ static bool is_plain_integer(const char *token, size_t size)
 /* With a NUL before it. */
 static json_t *make_marked(const char *token, size_t size)
 {
-    struct text marked = { NULL, 0, 0 };
-    text_put_size(&marked, "", 1);
-    text_put_size(&marked, token, size);
-    json_t *node = json_stringn_nocheck(marked.data, marked.size);
-    text_free(&marked);
+    struct pw_buffer marked = { 0 };
+    pw_buffer_add(&marked, "", 1);
+    pw_buffer_add(&marked, token, size);
+    json_t *node = json_stringn_nocheck(text_string(&marked), marked.size);
+    pw_buffer_clear(&marked);
     return node;
 }
 
@@ -93,21 +93,21 @@ int64_t json_time_ms(const json_t *value, const char *path)
 
 /* ---- Writing --------------------------------------------------------------------------------------------------------- */
 
-static void write_plain(struct text *out, const json_t *value)
+static void write_plain(struct pw_buffer *out, const json_t *value)
 {
     char *written = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
     if (written == NULL)
         out_of_memory();
-    text_put(out, written);
+    pw_buffer_put(out, written);
     free(written);
 }
 
-static void write_string(struct text *out, const json_t *value)
+static void write_string(struct pw_buffer *out, const json_t *value)
 {
     const char *number = kept_number(value), *text = json_string_value(value);
     size_t size = json_string_length(value);
     if (number != NULL) {
-        text_put(out, number);
+        pw_buffer_put(out, number);
     } else if (size > 1 && text[0] == '\0') {
         json_t *true_text = json_stringn(text + 1, size - 1);
         if (true_text == NULL)
@@ -119,41 +119,41 @@ static void write_string(struct text *out, const json_t *value)
     }
 }
 
-static void write_value(struct text *out, const json_t *value);
+static void write_value(struct pw_buffer *out, const json_t *value);
 
-static void write_members(struct text *out, const json_t *value)
+static void write_members(struct pw_buffer *out, const json_t *value)
 {
     const char *key, *gap = "";
     json_t *member;
-    text_put(out, "{");
+    pw_buffer_put(out, "{");
     json_object_foreach((json_t *)value, key, member) {
         json_t *name = json_string(key);
         if (name == NULL)
             out_of_memory();
-        text_put(out, gap);
+        pw_buffer_put(out, gap);
         write_plain(out, name);
         json_decref(name);
-        text_put(out, ":");
+        pw_buffer_put(out, ":");
         write_value(out, member);
         gap = ",";
     }
-    text_put(out, "}");
+    pw_buffer_put(out, "}");
 }
 
-static void write_items(struct text *out, const json_t *value)
+static void write_items(struct pw_buffer *out, const json_t *value)
 {
     size_t index;
     json_t *item;
-    text_put(out, "[");
+    pw_buffer_put(out, "[");
     json_array_foreach(value, index, item) {
-        text_put(out, index > 0 ? "," : "");
+        pw_buffer_put(out, index > 0 ? "," : "");
         write_value(out, item);
     }
-    text_put(out, "]");
+    pw_buffer_put(out, "]");
 }
 
 /* As deep as the value is, which its reading has bounded. */
-static void write_value(struct text *out, const json_t *value)
+static void write_value(struct pw_buffer *out, const json_t *value)
 {
     if (json_is_object(value))
         write_members(out, value);
@@ -165,11 +165,11 @@ static void write_value(struct text *out, const json_t *value)
         write_plain(out, value);
 }
 
-static void begin_line(struct text *out, size_t indent, size_t depth)
+static void begin_line(struct pw_buffer *out, size_t indent, size_t depth)
 {
     if (indent > 0)
-        text_put(out, "\n");
-    text_repeat(out, " ", indent * depth);
+        pw_buffer_put(out, "\n");
+    pw_buffer_repeat(out, " ", indent * depth);
 }
 
 static struct pw_text behind(struct pw_text text, size_t size)
@@ -177,7 +177,7 @@ static struct pw_text behind(struct pw_text text, size_t size)
     return (struct pw_text){ text.data + size, text.size - size };
 }
 
-void json_lay_out(struct text *out, const char *text, size_t size, size_t indent)
+void json_lay_out(struct pw_buffer *out, const char *text, size_t size, size_t indent)
 {
     size_t depth = 0;
     char last = '\0';
@@ -189,33 +189,33 @@ void json_lay_out(struct text *out, const char *text, size_t size, size_t indent
         depth -= closes && depth > 0;
         if ((closes && !opened) || last == ',' || (opened && !closes))
             begin_line(out, indent, depth);
-        text_put_size(out, left.data, token);
+        pw_buffer_add(out, left.data, token);
         if (mark == ':' && indent > 0)
-            text_put(out, " ");
+            pw_buffer_put(out, " ");
         depth += mark == '{' || mark == '[';
         last = mark;
         left = behind(left, token);
     }
 }
 
-void json_write(struct text *out, const json_t *value, size_t indent)
+void json_write(struct pw_buffer *out, const json_t *value, size_t indent)
 {
-    struct text line = { NULL, 0, 0 };
+    struct pw_buffer line = { 0 };
     write_value(&line, value);
     if (indent > 0)
         json_lay_out(out, text_string(&line), line.size, indent);
     else
-        text_put_size(out, text_string(&line), line.size);
-    text_free(&line);
+        pw_buffer_add(out, text_string(&line), line.size);
+    pw_buffer_clear(&line);
 }
 
 const char *json_show(struct pool *pool, const json_t *value)
 {
-    struct text text = { NULL, 0, 0 };
+    struct pw_buffer text = { 0 };
     if (value == NULL)
         return "";
     json_write(&text, value, 0);
     const char *copy = pool_copy(pool, text_string(&text), text.size);
-    text_free(&text);
+    pw_buffer_clear(&text);
     return copy;
 }

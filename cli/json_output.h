@@ -25,8 +25,8 @@ int64_t json_time_ms(const json_t *value, const char *path);
 
 /* Of JSON: the text without its blanks, laid out anew; nothing is decoded, so nothing of it changes.  indent 0: all on one
  * line. */
-void json_lay_out(struct text *out, const char *text, size_t size, size_t indent);
-void json_write(struct text *out, const json_t *value, size_t indent);
+void json_lay_out(struct pw_buffer *out, const char *text, size_t size, size_t indent);
+void json_write(struct pw_buffer *out, const json_t *value, size_t indent);
 /* On one line, in the pool; "" for NULL. */
 const char *json_show(struct pool *pool, const json_t *value);
 

@@ -20,19 +20,19 @@ struct listing listing_read(const struct session *session)
 
 static enum exit_code fetch_page(struct session *session, const struct listing *listing, json_t **out_page)
 {
-    struct text path = { NULL, 0, 0 };
+    struct pw_buffer path = { 0 };
     struct answer answer;
     size_t index;
     json_t *row;
     const char *target = listing->is_by_workflow ? path_segment(&session->pool, listing->workflow) : listing->target;
-    text_put(&path, verb_path(&session->pool, listing->verb->path, target));
+    pw_buffer_put(&path, verb_path(&session->pool, listing->verb->path, target));
     verb_put_query(session, &path, listing->verb->fields);
     if (listing->limit > 0)
         query_put_number(&path, "pageSize", listing->limit);
     query_put(&path, "order", listing->order);
     query_put(&path, "cursor", listing->cursor);
     enum exit_code code = client_get(session, text_string(&path), &answer);
-    text_free(&path);
+    pw_buffer_clear(&path);
     if (code != EXIT_DONE)
         return code;
     json_array_foreach(json_at(answer.json, listing->verb->rows), index, row)

@@ -17,7 +17,7 @@ static enum exit_code run(struct session *session)
     const struct invocation *invocation = &session->invocation;
     const struct command *command = invocation->command;
     if (invocation_has(invocation, OPTION_VERSION)) {
-        text_format(&session->out, "pawl %s\n", PAWL_CLI_VERSION);
+        pw_buffer_format(&session->out, "pawl %s\n", PAWL_CLI_VERSION);
         return session_print(session);
     }
     if (invocation_has(invocation, OPTION_HELP)) {
@@ -58,7 +58,7 @@ int main(int count, char **words)
     if (code != EXIT_DONE && session.problem.text[0] != '\0')
         problem_print(&session.problem, session_is_json(&session));
     client_close(&session.client);
-    text_free(&session.out);
+    pw_buffer_clear(&session.out);
     pool_clear(&session.pool);
     curl_global_cleanup();
     return (int)code;

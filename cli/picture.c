@@ -18,15 +18,16 @@ size_t terminal_rows(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 1 ? size.ws_row : ROWS_ASSUMED;
 }
 
-void picture_clear(struct picture *picture, struct text *out)
+void picture_clear(struct picture *picture, struct pw_buffer *out)
 {
     if (picture->rows > 0)
-        text_format(out, "\033[%zuA", picture->rows);
-    text_put(out, "\r\033[J");
+        pw_buffer_format(out, "\033[%zuA", picture->rows);
+    pw_buffer_put(out, "\r\033[J");
     picture->rows = 0;
 }
 
-void picture_draw(struct picture *picture, const struct screen *screen, struct text *out, const struct text *drawing)
+void picture_draw(struct picture *picture, const struct screen *screen, struct pw_buffer *out,
+                  const struct pw_buffer *drawing)
 {
     const char *line = text_string(drawing);
     size_t rows = 0, room = terminal_rows() - 1;
@@ -38,7 +39,7 @@ void picture_draw(struct picture *picture, const struct screen *screen, struct t
     while (*line != '\0') {
         size_t size = strcspn(line, "\n");
         screen_put_cut(screen, out, pool_copy(&pool, line, size));
-        text_put(out, "\n");
+        pw_buffer_put(out, "\n");
         line += size + (line[size] == '\n');
     }
     pool_clear(&pool);

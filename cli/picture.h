@@ -13,7 +13,8 @@ struct picture {
 
 size_t terminal_rows(void);
 /* Appends what takes the last drawing away; what is printed next stands in its place, and stays. */
-void picture_clear(struct picture *picture, struct text *out);
-void picture_draw(struct picture *picture, const struct screen *screen, struct text *out, const struct text *drawing);
+void picture_clear(struct picture *picture, struct pw_buffer *out);
+void picture_draw(struct picture *picture, const struct screen *screen, struct pw_buffer *out,
+                  const struct pw_buffer *drawing);
 
 #endif

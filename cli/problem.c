@@ -26,19 +26,19 @@ enum exit_code problem_set(struct problem *problem, enum exit_code exit_code, co
 /* A text may have lines of its own: an excerpt with a mark below it.  Each of them is made safe. */
 static void print_text(const struct problem *problem)
 {
-    struct text out = { NULL, 0, 0 };
+    struct pw_buffer out = { 0 };
     struct pool pool = { NULL };
-    text_put(&out, "pawl: ");
+    pw_buffer_put(&out, "pawl: ");
     for (const char *line = problem->text, *end; *line != '\0'; line = end) {
         end = line;
         while (*end != '\0' && *end != '\n')
             end++;
         text_put_safe(&out, pool_copy(&pool, line, (size_t)(end - line)));
-        text_put(&out, "\n");
+        pw_buffer_put(&out, "\n");
         end += *end == '\n';
     }
     (void)fputs(text_string(&out), stderr);
-    text_free(&out);
+    pw_buffer_clear(&out);
     pool_clear(&pool);
 }
 

@@ -29,7 +29,7 @@ static void say(struct session *session, const struct verb *verb, const json_t *
     const char *then = verb->then != NULL ? verb->then : "";
     if (json_flag(answer, "paused"))
         then = "; its run is paused, and goes on when it is resumed";
-    text_format(&session->out, "%s%s\n", safe(&session->pool, done != NULL ? done : "done"), then);
+    pw_buffer_format(&session->out, "%s%s\n", safe(&session->pool, done != NULL ? done : "done"), then);
 }
 
 enum exit_code run_ask(struct session *session)

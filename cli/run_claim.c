@@ -68,10 +68,10 @@ static void show_jobs(struct session *session, const json_t *jobs)
     json_array_foreach(jobs, index, job) {
         struct table table;
         if (session_is_ids(session)) {
-            text_format(&session->out, "%s\n", safe(&session->pool, json_text(job, "token", "")));
+            pw_buffer_format(&session->out, "%s\n", safe(&session->pool, json_text(job, "token", "")));
             continue;
         }
-        text_put(&session->out, index > 0 ? "\n" : "");
+        pw_buffer_put(&session->out, index > 0 ? "\n" : "");
         table_init_facts(&table);
         table_add_facts(&table, session, job_facts, job);
         table_print(&table, &session->screen, &session->out);

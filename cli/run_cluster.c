@@ -142,13 +142,13 @@ enum exit_code run_cluster(struct session *session)
     json_t *runners = json_at(answer.json, "runners");
     if (session_is_ids(session)) {
         json_array_foreach(runners, index, runner)
-            text_format(&session->out, "%s\n", safe(&session->pool, json_text(runner, "id", "")));
+            pw_buffer_format(&session->out, "%s\n", safe(&session->pool, json_text(runner, "id", "")));
     } else if (workflow != NULL) {
         code = list_shards(session, workflow, runners);
     } else if (session_is_json(session)) {
         session_put_answer(session, &answer);
     } else if (json_array_size(runners) == 0) {
-        text_put(&session->out, "no runner lives\n");
+        pw_buffer_put(&session->out, "no runner lives\n");
     } else {
         sort_runners(runners);
         table_show(session, &session->out, runner_columns, runners);

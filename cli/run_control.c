@@ -130,7 +130,7 @@ static void put_json(struct session *session, const struct item *item)
         json_pack("{s:s*, s:s, s:b, s:o*, s:o*}", "workflowName", item->reference.workflow, "id", item->reference.id,
                   "ok", item->code == EXIT_DONE, "changed", item->is_idle ? json_false() : NULL, "error", error);
     json_write(&session->out, json, 0);
-    text_put(&session->out, "\n");
+    pw_buffer_put(&session->out, "\n");
     json_decref(json);
 }
 
@@ -144,12 +144,12 @@ static void print_refusal(const struct bulk *bulk, const char *name)
 
 static void put_line(const struct bulk *bulk, const struct item *item)
 {
-    struct text *out = &bulk->session->out;
+    struct pw_buffer *out = &bulk->session->out;
     const char *done = item->is_idle ? bulk->verb->idle : item->done != NULL ? item->done : bulk->done;
     if (session_is_ids(bulk->session))
-        text_format(out, "%s\n", item->name);
+        pw_buffer_format(out, "%s\n", item->name);
     else if (!bulk->is_quiet)
-        text_format(out, "%s %s%s\n", item->name, done, item->more != NULL ? item->more : "");
+        pw_buffer_format(out, "%s %s%s\n", item->name, done, item->more != NULL ? item->more : "");
 }
 
 /* Answers whether to go on. */
@@ -176,17 +176,17 @@ static bool note(struct bulk *bulk, const struct item *item)
     return is_done || item->code == EXIT_REFUSED;
 }
 
-static void put_closing_line(const struct bulk *bulk, struct text *out)
+static void put_closing_line(const struct bulk *bulk, struct pw_buffer *out)
 {
     size_t tried = bulk->done_count + bulk->refused_count;
-    text_format(out, "%zu %s", bulk->done_count - bulk->idle_count, bulk->done);
+    pw_buffer_format(out, "%zu %s", bulk->done_count - bulk->idle_count, bulk->done);
     if (bulk->idle_count > 0)
-        text_format(out, ", nothing to do for %zu", bulk->idle_count);
+        pw_buffer_format(out, ", nothing to do for %zu", bulk->idle_count);
     if (bulk->refused_count > 0)
-        text_format(out, ", %zu refused", bulk->refused_count);
+        pw_buffer_format(out, ", %zu refused", bulk->refused_count);
     if (tried < bulk->count)
-        text_format(out, ", %zu not tried", bulk->count - tried);
-    text_put(out, "\n");
+        pw_buffer_format(out, ", %zu not tried", bulk->count - tried);
+    pw_buffer_put(out, "\n");
 }
 
 /* How the program ends; what was refused has been printed. */
@@ -199,14 +199,14 @@ static enum exit_code end(struct bulk *bulk)
         return bulk->output;
     session->problem.text[0] = '\0'; /* each was printed */
     if (bulk->count == 0 && session->screen.is_terminal && !session_is_json(session) && !session_is_ids(session))
-        text_put(&session->out, "nothing was named, so nothing was done\n");
+        pw_buffer_put(&session->out, "nothing was named, so nothing was done\n");
     if (bulk->is_quiet) {
         put_closing_line(bulk, &session->out);
     } else if (bulk->count > 1 && bulk->refused_count > 0 && !session_is_json(session)) {
-        struct text line = { NULL, 0, 0 };
+        struct pw_buffer line = { 0 };
         put_closing_line(bulk, &line);
         (void)fputs(text_string(&line), stderr);
-        text_free(&line);
+        pw_buffer_clear(&line);
     }
     bulk->output = session_print(session);
     return bulk->output == EXIT_DONE ? code : bulk->output;

@@ -45,12 +45,12 @@ static enum exit_code show_begun(struct session *session, const struct reference
     if (session_is_json(session)) {
         session_put_answer(session, answer);
     } else {
-        text_put(&session->out, reference_name(&session->pool, target));
+        pw_buffer_put(&session->out, reference_name(&session->pool, target));
         if (!session_is_ids(session)) {
-            text_put(&session->out, "  ");
+            pw_buffer_put(&session->out, "  ");
             screen_put(&session->screen, &session->out, status_style(phase), safe(&session->pool, phase_show(phase)));
         }
-        text_put(&session->out, "\n");
+        pw_buffer_put(&session->out, "\n");
     }
     return session_print(session);
 }
@@ -165,17 +165,17 @@ static enum exit_code read_batch(struct session *session, struct batch *out_batc
 static enum exit_code send_part(struct session *session, const struct reference *target, const struct batch *batch,
                                 size_t from, json_t *created)
 {
-    struct text body = { NULL, 0, 0 };
+    struct pw_buffer body = { 0 };
     struct answer answer;
-    text_put(&body, "{\"instances\":[");
+    pw_buffer_put(&body, "{\"instances\":[");
     for (size_t i = from; i < from + PW_BATCH_CREATE_MAX && i < batch->count; i++) {
-        text_put(&body, i > from ? "," : "");
-        text_put_size(&body, batch->entries[i].text, batch->entries[i].size);
+        pw_buffer_put(&body, i > from ? "," : "");
+        pw_buffer_add(&body, batch->entries[i].text, batch->entries[i].size);
     }
-    text_put(&body, "]}");
+    pw_buffer_put(&body, "]}");
     const char *path = pool_format(&session->pool, "%s/batch", path_of(session, target));
     enum exit_code code = client_ask(session, "POST", path, text_string(&body), &answer);
-    text_free(&body);
+    pw_buffer_clear(&body);
     if (code != EXIT_DONE)
         return code;
     (void)json_array_extend(created, json_at(answer.json, "instances"));
@@ -189,12 +189,12 @@ static void show_batch(struct session *session, const struct reference *target, 
     json_t *instance;
     if (session_is_ids(session))
         json_array_foreach(created, index, instance)
-            text_format(&session->out, "%s/%s\n", target->workflow,
-                        safe(&session->pool, json_text(instance, "id", "")));
+            pw_buffer_format(&session->out, "%s/%s\n", target->workflow,
+                             safe(&session->pool, json_text(instance, "id", "")));
     else if (count == asked)
-        text_format(&session->out, "%zu created\n", count);
+        pw_buffer_format(&session->out, "%zu created\n", count);
     else
-        text_format(&session->out, "%zu created, %zu skipped, because their ids exist\n", count, asked - count);
+        pw_buffer_format(&session->out, "%zu created, %zu skipped, because their ids exist\n", count, asked - count);
 }
 
 static enum exit_code create_batch(struct session *session, const struct reference *target)

@@ -16,12 +16,12 @@ enum { STEPS_SHOWN = 20, CHILDREN_SHOWN = 5 };
 static enum exit_code get_instance(struct session *session, const struct reference *reference,
                                    struct answer *out_answer)
 {
-    struct text path = { NULL, 0, 0 };
-    text_put(&path, reference_path(&session->pool, reference));
+    struct pw_buffer path = { 0 };
+    pw_buffer_put(&path, reference_path(&session->pool, reference));
     if (session_has(session, OPTION_RUN))
         query_put_number(&path, "runNumber", invocation_number(&session->invocation, OPTION_RUN, 0));
     enum exit_code code = client_get(session, text_string(&path), out_answer);
-    text_free(&path);
+    pw_buffer_clear(&path);
     return code;
 }
 
@@ -96,7 +96,7 @@ enum exit_code run_instances_get(struct session *session)
     if (code != EXIT_DONE)
         return code;
     if (session_is_ids(session)) {
-        text_format(&session->out, "%s\n", reference_name(&session->pool, &reference));
+        pw_buffer_format(&session->out, "%s\n", reference_name(&session->pool, &reference));
         code = session_print(session);
     } else if (session_is_json(session)) {
         code = print_instance(session, &reference, &answer);
@@ -238,7 +238,7 @@ static void put_table(struct session *session, const struct column *columns, con
 {
     if (json_array_size(rows) == 0)
         return;
-    text_put(&session->out, "\n");
+    pw_buffer_put(&session->out, "\n");
     table_show(session, &session->out, columns, rows);
 }
 
@@ -251,16 +251,16 @@ static void show_history(struct session *session, const struct reference *refere
     if (session_has(session, OPTION_FULL))
         session->screen.width = 0; /* nothing is cut */
     screen_put(&session->screen, &session->out, STYLE_BOLD, reference_name(&session->pool, reference));
-    text_format(&session->out, "  run %lld: %s, %s", (long long)json_number(history, "runNumber", 1),
-                counted(&session->pool, (int64_t)json_array_size(steps), "step"),
-                counted(&session->pool, (int64_t)json_array_size(events), "event"));
+    pw_buffer_format(&session->out, "  run %lld: %s, %s", (long long)json_number(history, "runNumber", 1),
+                     counted(&session->pool, (int64_t)json_array_size(steps), "step"),
+                     counted(&session->pool, (int64_t)json_array_size(events), "event"));
     if (logs != NULL)
-        text_format(&session->out, ", %s", counted(&session->pool, (int64_t)json_array_size(logs), "log line"));
-    text_put(&session->out, "\n");
+        pw_buffer_format(&session->out, ", %s", counted(&session->pool, (int64_t)json_array_size(logs), "log line"));
+    pw_buffer_put(&session->out, "\n");
     put_table(session, step_columns, steps);
     put_table(session, event_columns, events);
     if (json_array_size(logs) > 0)
-        text_put(&session->out, "\n");
+        pw_buffer_put(&session->out, "\n");
     json_array_foreach(logs, index, log)
         log_print(session, &session->pool, &session->out, log);
 }

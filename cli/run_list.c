@@ -18,7 +18,7 @@ static void put_ids(struct session *session, const struct verb *verb, const json
     json_array_foreach(rows, index, row) {
         struct pool pool = { NULL };
         const char *id = template_fill(&pool, verb->ids, row, session->screen.now_ms);
-        text_format(&session->out, "%s\n", safe(&pool, id != NULL ? id : ""));
+        pw_buffer_format(&session->out, "%s\n", safe(&pool, id != NULL ? id : ""));
         pool_clear(&pool);
     }
 }
@@ -29,7 +29,7 @@ static void put_items(struct session *session, const json_t *rows, size_t count)
     size_t index;
     json_t *row;
     json_array_foreach(rows, index, row) {
-        text_put(&session->out, count + index > 0 ? ",\n" : "\n");
+        pw_buffer_put(&session->out, count + index > 0 ? ",\n" : "\n");
         json_write(&session->out, row, 0);
     }
 }
@@ -61,13 +61,13 @@ static void put_nothing(struct session *session, const struct listing *listing)
 {
     if (listing->verb->empty == NULL)
         return;
-    text_put(&session->out, verb_path(&session->pool, listing->verb->empty, listing->name));
+    pw_buffer_put(&session->out, verb_path(&session->pool, listing->verb->empty, listing->name));
     if (listing->workflow != NULL)
-        text_format(&session->out, " of %s", listing->workflow);
+        pw_buffer_format(&session->out, " of %s", listing->workflow);
     for (const struct field *field = listing->verb->fields; field != NULL && field->name != NULL; field++)
         if (field->said != NULL && session_has(session, field->option))
-            text_format(&session->out, "%s%s", field->said, session_option(session, field->option));
-    text_put(&session->out, "\n");
+            pw_buffer_format(&session->out, "%s%s", field->said, session_option(session, field->option));
+    pw_buffer_put(&session->out, "\n");
 }
 
 /* What is said when all rows are printed. */
@@ -75,7 +75,7 @@ static void put_end(struct session *session, const struct shown *shown)
 {
     bool is_all = session_has(session, OPTION_ALL);
     if (session_is_json(session) && is_all)
-        text_put(&session->out, "],\"hasNextPage\":false}\n");
+        pw_buffer_put(&session->out, "],\"hasNextPage\":false}\n");
     if (session_is_json(session) || session_is_ids(session) || !session->screen.is_terminal)
         return;
     if (shown->count == 0)
@@ -91,7 +91,7 @@ static enum exit_code list(struct session *session, const struct listing *listin
     enum exit_code code;
     if (session_has(session, OPTION_ALL)) {
         if (session_is_json(session))
-            text_format(&session->out, "{\"%s\":[", listing->verb->rows);
+            pw_buffer_format(&session->out, "{\"%s\":[", listing->verb->rows);
         code = listing_all(session, listing, take_page, &shown, &left_out);
     } else {
         json_t *page = NULL;

@@ -25,7 +25,7 @@ static void put_log(struct session *session, const json_t *log)
     struct pool pool = { NULL }; /* of this line: a long stream gathers nothing */
     if (session_is_json(session)) {
         json_write(&session->out, log, 0);
-        text_put(&session->out, "\n");
+        pw_buffer_put(&session->out, "\n");
     } else {
         log_print(session, &pool, &session->out, log);
     }
@@ -64,7 +64,7 @@ static enum exit_code print_logs(struct session *session, const struct reference
     json_array_foreach(logs, index, log)
         put_log(session, log);
     if (json_array_size(logs) == 0 && session->screen.is_terminal && !session_is_json(session))
-        text_put(&session->out, "no log lines\n");
+        pw_buffer_put(&session->out, "no log lines\n");
     json_decref(history);
     return session_print(session);
 }

@@ -53,12 +53,12 @@ static void add_metrics(struct status *status, const struct metrics *metrics)
 static enum exit_code add_counts(struct session *session, struct status *status)
 {
     const char *workflow = session_option(session, OPTION_WORKFLOW);
-    struct text path = { NULL, 0, 0 };
+    struct pw_buffer path = { 0 };
     struct answer answer;
-    text_put(&path, "/status");
+    pw_buffer_put(&path, "/status");
     query_put(&path, "workflow", workflow);
     enum exit_code code = client_probe(session, text_string(&path), &answer);
-    text_free(&path);
+    pw_buffer_clear(&path);
     if (code == EXIT_REFUSED && workflow != NULL && strcmp(session->problem.code, "WORKFLOW_NOT_FOUND") == 0)
         return explain_workflow(session, code, workflow);
     status->no_counts_why = why_not(session, code);
@@ -120,7 +120,7 @@ static enum exit_code gather(struct session *session, struct status *status)
 static void put_line(struct session *session, const char *name, const char *value)
 {
     screen_put(&session->screen, &session->out, STYLE_DIM, pool_format(&session->pool, "%-10s", name));
-    text_format(&session->out, "%s\n", value);
+    pw_buffer_format(&session->out, "%s\n", value);
 }
 
 static bool has_more(const json_t *counts, const char *word)
@@ -137,17 +137,17 @@ static bool has_more(const json_t *counts, const char *word)
 static void put_counts(struct session *session, const char *name, const json_t *counts, const char *const *words,
                        size_t word_count, const char *behind)
 {
-    struct text line = { NULL, 0, 0 };
+    struct pw_buffer line = { 0 };
     for (size_t i = 0; i < word_count; i++) {
         int64_t number = json_number(counts, words[i], 0);
-        text_put(&line, i > 0 ? ", " : "");
+        pw_buffer_put(&line, i > 0 ? ", " : "");
         screen_put(&session->screen, &line, number > 0 ? status_style(words[i]) : STYLE_PLAIN,
                    pool_format(&session->pool, "%s%s %s", number_show(&session->pool, number),
                                has_more(counts, words[i]) ? "+" : "", words[i]));
     }
-    text_put(&line, behind);
+    pw_buffer_put(&line, behind);
     put_line(session, name, text_string(&line));
-    text_free(&line);
+    pw_buffer_clear(&line);
 }
 
 static void put_instances(struct session *session, const struct status *status)
@@ -170,14 +170,14 @@ static void show(struct session *session, const struct status *status)
     struct pool *pool = &session->pool;
     const json_t *json = status->json;
     int64_t due = json_number(json, "queue.due", 0);
-    struct text line = { NULL, 0, 0 };
-    text_format(&line, "%s, pawl %s, ", safe(pool, session->settings.shown_url),
-                safe(pool, json_text(json, "server.version", "")));
+    struct pw_buffer line = { 0 };
+    pw_buffer_format(&line, "%s, pawl %s, ", safe(pool, session->settings.shown_url),
+                     safe(pool, json_text(json, "server.version", "")));
     screen_put(&session->screen, &line, status->not_ready_why == NULL ? STYLE_GREEN : STYLE_RED,
                status->not_ready_why == NULL ? "ready" : "not ready");
-    text_format(&line, ", answers in %s", duration_show(pool, json_number(json, "server.roundTripMs", 0)));
+    pw_buffer_format(&line, ", answers in %s", duration_show(pool, json_number(json, "server.roundTripMs", 0)));
     put_line(session, "server", text_string(&line));
-    text_free(&line);
+    pw_buffer_clear(&line);
     if (status->not_ready_why != NULL)
         put_line(session, "", safe(pool, status->not_ready_why));
     if (status->no_metrics_why != NULL) {

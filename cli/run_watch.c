@@ -36,7 +36,7 @@ static int64_t time_of(const struct session *session, const json_t *data)
     return ms != 0 ? ms : session->screen.now_ms;
 }
 
-static void put_outcome(struct session *session, struct text *out, const json_t *details)
+static void put_outcome(struct session *session, struct pw_buffer *out, const json_t *details)
 {
     const char *error = error_show(&session->pool, details, "error");
     const json_t *output = json_at(details, "output");
@@ -47,7 +47,7 @@ static void put_outcome(struct session *session, struct text *out, const json_t 
 }
 
 /* The newest steps that there is room for; a new reference. */
-static json_t *steps_that_fit(struct watched *watched, struct text *drawing)
+static json_t *steps_that_fit(struct watched *watched, struct pw_buffer *drawing)
 {
     size_t count = json_array_size(watched->steps), room = terminal_rows();
     room = room > STEPS_SHOWN_MIN + OTHER_ROWS ? room - OTHER_ROWS : STEPS_SHOWN_MIN;
@@ -64,7 +64,7 @@ static json_t *steps_that_fit(struct watched *watched, struct text *drawing)
 }
 
 /* Of a run that is over it stands still where that ended. */
-static void draw_steps(struct watched *watched, struct text *drawing)
+static void draw_steps(struct watched *watched, struct pw_buffer *drawing)
 {
     struct session *session = watched->session;
     bool has_ended = has_finished(watched->details);
@@ -79,13 +79,13 @@ static void draw_steps(struct watched *watched, struct text *drawing)
 static void draw(struct watched *watched)
 {
     struct session *session = watched->session;
-    struct text drawing = { NULL, 0, 0 };
+    struct pw_buffer drawing = { 0 };
     view_title(session, &drawing, watched->reference, phase_of(watched->details), watched->run);
     view_waits(session, &drawing, watched->reference, watched->details);
     if (json_array_size(watched->steps) > 0)
         draw_steps(watched, &drawing);
     picture_draw(&watched->picture, &session->screen, &session->out, &drawing);
-    text_free(&drawing);
+    pw_buffer_clear(&drawing);
 }
 
 /* Draws again, with these lines above it. */
@@ -94,7 +94,7 @@ static void redraw(struct watched *watched, const char *above)
     struct session *session = watched->session;
     screen_refresh(&session->screen);
     picture_clear(&watched->picture, &session->out);
-    text_put(&session->out, above);
+    pw_buffer_put(&session->out, above);
     draw(watched);
     watched->code = session_print(session);
 }
@@ -128,18 +128,18 @@ static void put_step_line(struct session *session, struct pool *pool, const json
 {
     const char *status = json_text(step, "status", ""), *error = error_show(pool, step, "error");
     const char *waits = step_waiting(pool, step, session->screen.now_ms);
-    struct text *out = &session->out;
+    struct pw_buffer *out = &session->out;
     screen_put(&session->screen, out, STYLE_DIM,
                moment_show_exact(pool, json_time_ms(step, "updatedAt"), session->screen.now_ms));
-    text_put(out, "  ");
+    pw_buffer_put(out, "  ");
     screen_put(&session->screen, out, status_style(status), "step ");
-    text_format(out, "  %s: ", safe(pool, json_text(step, "name", "")));
+    pw_buffer_format(out, "  %s: ", safe(pool, json_text(step, "name", "")));
     if (waits != NULL)
         text_put_safe(out, waits);
     else
-        text_format(out, "%s after %s%s%s", safe(pool, status), duration_show(pool, step_took_ms(step, 0)),
-                    error[0] != '\0' ? ", " : "", safe(pool, error));
-    text_put(out, "\n");
+        pw_buffer_format(out, "%s after %s%s%s", safe(pool, status), duration_show(pool, step_took_ms(step, 0)),
+                         error[0] != '\0' ? ", " : "", safe(pool, error));
+    pw_buffer_put(out, "\n");
 }
 
 static void put_status_line(struct session *session, struct pool *pool, const json_t *data)
@@ -147,19 +147,19 @@ static void put_status_line(struct session *session, struct pool *pool, const js
     const json_t *details = json_at(data, "details");
     const char *phase = phase_of(details);
     int64_t run = json_number(data, "runNumber", 1);
-    struct text *out = &session->out;
+    struct pw_buffer *out = &session->out;
     screen_put(&session->screen, out, STYLE_DIM,
                moment_show_exact(pool, time_of(session, data), session->screen.now_ms));
-    text_put(out, "  ");
+    pw_buffer_put(out, "  ");
     screen_put(&session->screen, out, status_style(phase), "run  ");
-    text_format(out, "  %s", safe(pool, phase_show(phase)));
+    pw_buffer_format(out, "  %s", safe(pool, phase_show(phase)));
     if (run > 1)
-        text_format(out, ", run %lld", (long long)run);
+        pw_buffer_format(out, ", run %lld", (long long)run);
     if (has_finished(details)) {
-        text_put(out, " ");
+        pw_buffer_put(out, " ");
         put_outcome(session, out, details);
     }
-    text_put(out, "\n");
+    pw_buffer_put(out, "\n");
 }
 
 static void put_held_line(struct watched *watched, struct pool *pool)
@@ -208,7 +208,7 @@ static void tell_json(struct watched *watched, const char *event, const json_t *
     struct session *session = watched->session;
     json_t *line = json_pack("{s:s, s:O}", "event", event, "data", data);
     json_write(&session->out, line, 0);
-    text_put(&session->out, "\n");
+    pw_buffer_put(&session->out, "\n");
     json_decref(line);
     watched->code = session_print(session);
 }
@@ -222,7 +222,7 @@ static bool take_event(void *user, const char *event, const json_t *data)
     } else if (!watched->is_drawn) {
         tell(watched, event, data);
     } else {
-        struct text above = { NULL, 0, 0 };
+        struct pw_buffer above = { 0 };
         if (strcmp(event, "step") == 0)
             keep_step(watched, data);
         else if (strcmp(event, "status") == 0)
@@ -230,7 +230,7 @@ static bool take_event(void *user, const char *event, const json_t *data)
         else
             log_print(session, &session->pool, &above, data);
         redraw(watched, text_string(&above));
-        text_free(&above);
+        pw_buffer_clear(&above);
         pool_clear(&session->pool); /* settings and names live in another one, see watch_instance() */
     }
     return watched->code == EXIT_DONE;
@@ -274,7 +274,7 @@ static enum exit_code watch_instance(struct session *session, const struct refer
         redraw(&watched, "");
         put_outcome(session, &session->out, watched.details);
         if (session->out.size > 0)
-            text_put(&session->out, "\n");
+            pw_buffer_put(&session->out, "\n");
         watched.code = session_print(session);
     }
     pool_clear(&session->pool);

@@ -333,15 +333,15 @@ static void put_paragraph(struct session *session, const char *text)
     for (const char *word = safe(&session->pool, text); *word != '\0';) {
         size_t size = strcspn(word, " "), columns = text_width(pool_copy(&session->pool, word, size));
         if (used > 0 && used + 1 + columns > width) {
-            text_put(&session->out, "\n");
+            pw_buffer_put(&session->out, "\n");
             used = 0;
         }
-        text_put(&session->out, used > 0 ? " " : "");
-        text_put_size(&session->out, word, size);
+        pw_buffer_put(&session->out, used > 0 ? " " : "");
+        pw_buffer_add(&session->out, word, size);
         used += columns + (used > 0);
         word += size + (word[size] == ' ');
     }
-    text_put(&session->out, "\n");
+    pw_buffer_put(&session->out, "\n");
 }
 
 /* The lines below a fork that it waits for, or would if it were not paused. */
@@ -365,9 +365,9 @@ static void put(struct why *why)
     put_lines(why);
     add_commands(why->pool, &commands, why->node);
     for (size_t i = 0; i < commands.count; i++) {
-        text_put(&session->out, i == 0 ? "\n    " : "    ");
+        pw_buffer_put(&session->out, i == 0 ? "\n    " : "    ");
         screen_put(&session->screen, &session->out, STYLE_BOLD, safe(&session->pool, commands.lines[i]));
-        text_put(&session->out, "\n");
+        pw_buffer_put(&session->out, "\n");
     }
 }
 

@@ -49,7 +49,7 @@ void screen_refresh(struct screen *screen)
     screen->now_ms = moment_now_ms();
 }
 
-void screen_put(const struct screen *screen, struct text *out, enum style style, const char *text)
+void screen_put(const struct screen *screen, struct pw_buffer *out, enum style style, const char *text)
 {
     static const char *const codes[] = {
         [STYLE_PLAIN] = "",    [STYLE_BOLD] = "1",  [STYLE_DIM] = "2",      [STYLE_RED] = "31",  [STYLE_GREEN] = "32",
@@ -57,16 +57,16 @@ void screen_put(const struct screen *screen, struct text *out, enum style style,
     };
     bool is_styled = screen->has_colour && style != STYLE_PLAIN && text[0] != '\0';
     if (is_styled)
-        text_format(out, "\033[%sm", codes[style]);
-    text_put(out, text);
+        pw_buffer_format(out, "\033[%sm", codes[style]);
+    pw_buffer_put(out, text);
     if (is_styled)
-        text_put(out, "\033[0m");
+        pw_buffer_put(out, "\033[0m");
 }
 
-void screen_note(const struct screen *screen, struct text *out, const char *line)
+void screen_note(const struct screen *screen, struct pw_buffer *out, const char *line)
 {
     screen_put(screen, out, STYLE_DIM, line);
-    text_put(out, "\n");
+    pw_buffer_put(out, "\n");
 }
 
 struct styled {
@@ -113,7 +113,7 @@ const char *screen_cut(const struct screen *screen, struct pool *pool, const cha
     return pool_format(pool, "%.*s%s", (int)text_fit(text, columns - mark_width), text, mark);
 }
 
-void screen_put_cut(const struct screen *screen, struct text *out, const char *line)
+void screen_put_cut(const struct screen *screen, struct pw_buffer *out, const char *line)
 {
     size_t left = screen->width > 0 ? screen->width : (size_t)-1;
     struct pool pool = { NULL };
@@ -121,7 +121,7 @@ void screen_put_cut(const struct screen *screen, struct text *out, const char *l
         size_t code = *line == '\033' ? strcspn(line, "m") + 1 : 0; /* takes no room, and must be whole */
         size_t plain = strcspn(line, "\033"), fits = text_fit(line, left);
         size_t size = code > 0 ? code : plain < fits ? plain : fits;
-        text_put_size(out, line, size);
+        pw_buffer_add(out, line, size);
         if (code == 0) {
             left -= text_width(pool_copy(&pool, line, size));
             line += plain; /* what did not fit is left out; the code behind it may end a colour */

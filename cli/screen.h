@@ -38,9 +38,9 @@ struct screen screen_open(enum colour_choice choice);
 void screen_refresh(struct screen *screen);
 
 /* Appends the text in the style, if there is colour. */
-void screen_put(const struct screen *screen, struct text *out, enum style style, const char *text);
+void screen_put(const struct screen *screen, struct pw_buffer *out, enum style style, const char *text);
 /* A dim line of its own. */
-void screen_note(const struct screen *screen, struct text *out, const char *line);
+void screen_note(const struct screen *screen, struct pw_buffer *out, const char *line);
 /* Which style a status or phase of an instance, a step or a delivery has. */
 enum style status_style(const char *status);
 enum style level_style(const char *level);
@@ -48,7 +48,7 @@ enum style level_style(const char *level);
 /* Cuts to the width that is left of a line, with a mark that something is missing. */
 const char *screen_cut(const struct screen *screen, struct pool *pool, const char *text, size_t columns);
 /* Appends a line that may have colour in it, cut to the width. */
-void screen_put_cut(const struct screen *screen, struct text *out, const char *line);
+void screen_put_cut(const struct screen *screen, struct pw_buffer *out, const char *line);
 /* "▇" or "#": what bars are made of. */
 const char *screen_bar(const struct screen *screen);
 const char *screen_dot(const struct screen *screen);

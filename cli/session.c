@@ -19,11 +19,11 @@ static void end_if_nobody_reads(void)
 enum exit_code session_print(struct session *session)
 {
     bool is_written =
-        session->out.size == 0 || fwrite(session->out.data, 1, session->out.size, stdout) == session->out.size;
+        session->out.size == 0 || fwrite(text_string(&session->out), 1, session->out.size, stdout) == session->out.size;
     is_written = fflush(stdout) == 0 && is_written;
     if (!is_written)
         end_if_nobody_reads();
-    text_reset(&session->out);
+    pw_buffer_reset(&session->out);
     return is_written ? EXIT_DONE
                       : problem_set(&session->problem, EXIT_UNREACHABLE, "OUTPUT_FAILED",
                                     "the output cannot be written: %s", strerror(errno));
@@ -37,13 +37,13 @@ static size_t indent_of(const struct session *session)
 void session_put_json(struct session *session, const json_t *value)
 {
     json_write(&session->out, value, indent_of(session));
-    text_put(&session->out, "\n");
+    pw_buffer_put(&session->out, "\n");
 }
 
 void session_put_answer(struct session *session, const struct answer *answer)
 {
     json_lay_out(&session->out, text_string(&answer->body), answer->body.size, indent_of(session));
-    text_put(&session->out, "\n");
+    pw_buffer_put(&session->out, "\n");
 }
 
 bool session_is_json(const struct session *session)

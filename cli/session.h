@@ -15,7 +15,7 @@ struct session {
     struct settings settings;
     struct screen screen;
     struct client client;
-    struct text out; /* what is to be printed; see session_print() */
+    struct pw_buffer out; /* what is to be printed; see session_print() */
 };
 
 /* Writes session->out to standard output, at once. */

@@ -25,7 +25,7 @@ struct source {
 /* A value, and what it was given as.  NULL: nobody says. */
 static enum exit_code look_up(struct source *source, enum option_id id, const char **out_value, const char **out_who)
 {
-    const struct option *option = &option_table[id];
+    const struct pw_option *option = &option_table[id];
     const char *variable = option->environment != NULL ? getenv(option->environment) : NULL;
     *out_who = NULL;
     *out_value = source->invocation->values[id];

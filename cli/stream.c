@@ -17,7 +17,7 @@ struct stream {
     char url[4096];
     char last_id[EVENT_ID_SIZE]; /* of the last event that was handed on; "": none */
     struct event_reader reader;
-    struct text refusal; /* the body of an answer that is no stream */
+    struct pw_buffer refusal; /* the body of an answer that is no stream */
     int64_t idle_at_ms;
     bool is_ended, was_open;
     bool is_foreign; /* what answers is no stream of events */
@@ -51,7 +51,7 @@ static size_t receive(char *bytes, size_t size, size_t count, void *user)
     stream->is_foreign = status == 200 && (type == NULL || !text_starts(type, "text/event-stream"));
     if (status != 200 || stream->is_foreign) {
         if (stream->refusal.size < REFUSAL_SIZE_MAX)
-            text_put_size(&stream->refusal, bytes, left);
+            pw_buffer_add(&stream->refusal, bytes, left);
         return left;
     }
     stream->was_open = true;
@@ -94,7 +94,7 @@ static CURLcode connect_once(struct stream *stream, long *out_status)
 {
     struct curl_slist *headers = headers_of(stream);
     event_reader_reset(&stream->reader);
-    text_reset(&stream->refusal);
+    pw_buffer_reset(&stream->refusal);
     stream->is_foreign = false;
     curl_easy_reset(stream->transfer);
     client_set_up(stream->session, stream->transfer, stream->url);
@@ -194,6 +194,6 @@ enum exit_code stream_follow(struct session *session, const struct reference *re
     enum exit_code code = follow(&stream);
     curl_easy_cleanup(stream.transfer);
     event_reader_free(&stream.reader);
-    text_free(&stream.refusal);
+    pw_buffer_clear(&stream.refusal);
     return code;
 }

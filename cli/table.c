@@ -68,7 +68,7 @@ static size_t flexible_width(const struct table *table, const struct screen *scr
     return left < wanted ? left : wanted;
 }
 
-static void print_row(struct table *table, const struct screen *screen, const struct row *row, struct text *out)
+static void print_row(struct table *table, const struct screen *screen, const struct row *row, struct pw_buffer *out)
 {
     size_t owed = table->indent; /* blanks that are put only if something follows */
     for (size_t i = 0; i < table->column_count; i++) {
@@ -83,7 +83,7 @@ static void print_row(struct table *table, const struct screen *screen, const st
         if (table->columns[i].is_right)
             owed += blanks;
         if (text[0] != '\0') {
-            text_repeat(out, " ", owed);
+            pw_buffer_repeat(out, " ", owed);
             screen_put(screen, out, cell->style, text);
             owed = 0;
         } else {
@@ -91,19 +91,20 @@ static void print_row(struct table *table, const struct screen *screen, const st
         }
         owed += GAP + (table->columns[i].is_right ? 0 : blanks);
     }
-    text_put(out, "\n");
+    pw_buffer_put(out, "\n");
 }
 
-static void print_below(struct table *table, const struct screen *screen, const struct cell *cell, struct text *out)
+static void print_below(struct table *table, const struct screen *screen, const struct cell *cell,
+                        struct pw_buffer *out)
 {
     size_t indent = table->indent + BELOW_INDENT;
     size_t room = screen->width > indent ? screen->width - indent : text_width(cell->text);
-    text_repeat(out, " ", indent);
+    pw_buffer_repeat(out, " ", indent);
     screen_put(screen, out, cell->style, screen_cut(screen, &table->pool, cell->text, room));
-    text_put(out, "\n");
+    pw_buffer_put(out, "\n");
 }
 
-static void print_heading(struct table *table, const struct screen *screen, struct text *out)
+static void print_heading(struct table *table, const struct screen *screen, struct pw_buffer *out)
 {
     struct row heading = { .next = NULL };
     for (size_t i = 0; i < table->column_count; i++)
@@ -111,7 +112,7 @@ static void print_heading(struct table *table, const struct screen *screen, stru
     print_row(table, screen, &heading, out);
 }
 
-void table_print(struct table *table, const struct screen *screen, struct text *out)
+void table_print(struct table *table, const struct screen *screen, struct pw_buffer *out)
 {
     if (!table->hides_heading && table->first != NULL) {
         for (size_t i = 0; i < table->column_count; i++) {
@@ -175,7 +176,7 @@ void table_add(struct table *table, struct session *session, const json_t *rows)
     }
 }
 
-void table_show(struct session *session, struct text *out, const struct column *columns, const json_t *rows)
+void table_show(struct session *session, struct pw_buffer *out, const struct column *columns, const json_t *rows)
 {
     struct table table;
     table_init(&table, columns, rows);

@@ -63,7 +63,7 @@ void table_init(struct table *table, const struct column *columns, const json_t 
 /* A row for each of the values. */
 void table_add(struct table *table, struct session *session, const json_t *rows);
 /* Prints a whole table. */
-void table_show(struct session *session, struct text *out, const struct column *columns, const json_t *rows);
+void table_show(struct session *session, struct pw_buffer *out, const struct column *columns, const json_t *rows);
 /* A table of facts about one value: a row for each column of which something is known, beginning with its heading. */
 void table_init_facts(struct table *table);
 void table_add_facts(struct table *table, struct session *session, const struct column *facts, const json_t *value);
@@ -75,7 +75,7 @@ void table_cell(struct table *table, enum style style, const char *text);
 /* Another line under the row, for what fits into no column. */
 void table_below(struct table *table, enum style style, const char *text);
 /* Appends the rows, and forgets them. */
-void table_print(struct table *table, const struct screen *screen, struct text *out);
+void table_print(struct table *table, const struct screen *screen, struct pw_buffer *out);
 void table_free(struct table *table);
 
 #endif

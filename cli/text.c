@@ -2,76 +2,16 @@
 #define _XOPEN_SOURCE 700 /* wcwidth() */
 #include "text.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
 
 #include "common/text.h"
 
-static void reserve(struct text *text, size_t more)
+const char *text_string(const struct pw_buffer *text)
 {
-    if (text->room - text->size > more)
-        return;
-    size_t room = (text->size + more + 1) * 2;
-    char *data = realloc(text->data, room);
-    if (data == NULL)
+    if (text->failed)
         out_of_memory();
-    text->data = data;
-    text->room = room;
-}
-
-void text_put_size(struct text *text, const char *more, size_t size)
-{
-    reserve(text, size);
-    memcpy(text->data + text->size, more, size);
-    text->size += size;
-    text->data[text->size] = '\0';
-}
-
-void text_put(struct text *text, const char *more)
-{
-    text_put_size(text, more, strlen(more));
-}
-
-void text_format(struct text *text, const char *format, ...)
-{
-    va_list arguments, again;
-    va_start(arguments, format);
-    va_copy(again, arguments);
-    int size = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
-    if (size < 0)
-        out_of_memory();
-    reserve(text, (size_t)size + 1);
-    (void)vsnprintf(text->data + text->size, (size_t)size + 1, format, again);
-    va_end(again);
-    text->size += (size_t)size;
-}
-
-void text_repeat(struct text *text, const char *more, size_t times)
-{
-    for (size_t i = 0; i < times; i++)
-        text_put(text, more);
-}
-
-const char *text_string(const struct text *text)
-{
     return text->data != NULL ? text->data : "";
-}
-
-void text_reset(struct text *text)
-{
-    text->size = 0;
-    if (text->data != NULL)
-        text->data[0] = '\0';
-}
-
-void text_free(struct text *text)
-{
-    free(text->data);
-    *text = (struct text){ NULL, 0, 0 };
 }
 
 bool text_starts(const char *text, const char *start)
@@ -93,19 +33,19 @@ static bool is_harmful(uint32_t code)
            (code >= 0x2066 && code <= 0x2069);
 }
 
-static void put_hidden(struct text *text, const char *bytes, size_t size)
+static void put_hidden(struct pw_buffer *text, const char *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
         if (bytes[i] == '\n')
-            text_put(text, "\\n");
+            pw_buffer_put(text, "\\n");
         else if (bytes[i] == '\t')
-            text_put(text, "\\t");
+            pw_buffer_put(text, "\\t");
         else
-            text_format(text, "\\x%02x", (unsigned)(unsigned char)bytes[i]);
+            pw_buffer_format(text, "\\x%02x", (unsigned)(unsigned char)bytes[i]);
     }
 }
 
-void text_put_safe(struct text *text, const char *more)
+void text_put_safe(struct pw_buffer *text, const char *more)
 {
     while (*more != '\0') {
         uint32_t code = 0;
@@ -115,17 +55,17 @@ void text_put_safe(struct text *text, const char *more)
         else if (is_harmful(code))
             put_hidden(text, more, size);
         else
-            text_put_size(text, more, size);
+            pw_buffer_add(text, more, size);
         more += size > 0 ? size : 1;
     }
 }
 
 const char *safe(struct pool *pool, const char *text)
 {
-    struct text made = { NULL, 0, 0 };
+    struct pw_buffer made = { 0 };
     text_put_safe(&made, text);
     const char *copy = pool_string(pool, text_string(&made));
-    text_free(&made);
+    pw_buffer_clear(&made);
     return copy;
 }
 

@@ -1,4 +1,4 @@
-/* text.h - text that grows, and text of strangers made safe to show.
+/* text.h - text of strangers made safe to show, and how wide it is.
  *
  * Names, messages and payloads come from workflows and from whoever may create instances.  Whatever of them is shown to
  * people goes through text_put_safe(): a control character, which could move a terminal's cursor or worse, is shown as
@@ -9,21 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/buffer.h"
 #include "pool.h"
 
-struct text {
-    char *data; /* ends with a NUL once something was put; see text_string() */
-    size_t size, room;
-};
-
-void text_put(struct text *text, const char *more);
-void text_put_size(struct text *text, const char *more, size_t size);
-void text_put_safe(struct text *text, const char *more); /* on one line */
-void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void text_repeat(struct text *text, const char *more, size_t times);
-const char *text_string(const struct text *text); /* "" when nothing was put; borrowed until it grows */
-void text_reset(struct text *text);               /* empty, with its room kept */
-void text_free(struct text *text);
+void text_put_safe(struct pw_buffer *text, const char *more); /* on one line */
+/* "" when nothing was put; borrowed until it grows.  Ends the program where memory was out while the text was made. */
+const char *text_string(const struct pw_buffer *text);
 
 /* The safe form of a text, in the pool. */
 const char *safe(struct pool *pool, const char *text);

@@ -49,17 +49,17 @@ static struct span span_of(const json_t *steps, int64_t end_ms)
 /* Blanks up to where the step began, and a block for each part of the scale that it was there. */
 static const char *draw_bar(struct session *session, const json_t *step, struct span span, int64_t now_ms, size_t width)
 {
-    struct text bar = { NULL, 0, 0 };
+    struct pw_buffer bar = { 0 };
     int64_t whole = span.to_ms > span.from_ms ? span.to_ms - span.from_ms : 1;
     int64_t from = json_time_ms(step, "createdAt") - span.from_ms, took = step_took_ms(step, now_ms);
     size_t before = (size_t)((double)(from > 0 ? from : 0) / (double)whole * (double)width);
     size_t size = (size_t)((double)took / (double)whole * (double)width + 0.5);
     before = before < width ? before : width - 1;
     size = size < 1 ? 1 : size > width - before ? width - before : size;
-    text_repeat(&bar, " ", before);
-    text_repeat(&bar, is_waiting(step) ? screen_dot(&session->screen) : screen_bar(&session->screen), size);
+    pw_buffer_repeat(&bar, " ", before);
+    pw_buffer_repeat(&bar, is_waiting(step) ? screen_dot(&session->screen) : screen_bar(&session->screen), size);
     const char *copy = pool_string(&session->pool, text_string(&bar));
-    text_free(&bar);
+    pw_buffer_clear(&bar);
     return copy;
 }
 
@@ -124,7 +124,7 @@ static void put_step(struct session *session, struct table *table, const json_t 
         table_below(table, is_over ? STYLE_DIM : below[0] == '=' ? STYLE_PLAIN : STYLE_RED, below);
 }
 
-void timeline_print(struct session *session, struct text *out, const struct timeline *timeline)
+void timeline_print(struct session *session, struct pw_buffer *out, const struct timeline *timeline)
 {
     const json_t *steps = timeline->steps;
     struct span span = span_of(steps, timeline->end_ms);

@@ -11,7 +11,7 @@ struct timeline {
     bool with_results;   /* a line for each result */
 };
 
-void timeline_print(struct session *session, struct text *out, const struct timeline *timeline);
+void timeline_print(struct session *session, struct pw_buffer *out, const struct timeline *timeline);
 
 /* How long a step took, or has been waiting. */
 int64_t step_took_ms(const json_t *step, int64_t now_ms);

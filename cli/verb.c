@@ -34,7 +34,7 @@ static bool is_sent(const struct session *session, const struct field *field)
     return field->option == OPTION_NONE || session_has(session, field->option);
 }
 
-void verb_put_query(const struct session *session, struct text *path, const struct field *fields)
+void verb_put_query(const struct session *session, struct pw_buffer *path, const struct field *fields)
 {
     for (; fields != NULL && fields->name != NULL; fields++)
         if (is_sent(session, fields))
@@ -58,12 +58,12 @@ static enum exit_code show_option(struct session *session, enum option_id id, co
 {
     const char *value = session_option(session, id);
     const char *who = pool_format(&session->pool, "--%s", option_table[id].name);
-    enum value_kind kind = option_table[id].kind;
-    if (kind == VALUE_JSON)
+    enum pw_option_kind kind = option_table[id].kind;
+    if (kind == PW_OPTION_JSON)
         return json_input_read(&session->pool, &session->problem, who, value, out_text);
-    if (kind == VALUE_DURATION)
+    if (kind == PW_OPTION_DURATION)
         return show_duration(session, id, value, out_text);
-    if (kind != VALUE_NUMBER)
+    if (kind != PW_OPTION_NUMBER)
         return json_input_quote(&session->pool, &session->problem, who, value, out_text);
     *out_text = value;
     return EXIT_DONE;

@@ -47,7 +47,7 @@ const struct verb *verb_of(const struct session *session);
 /* The path, with the target in place of its "{...}". */
 const char *verb_path(struct pool *pool, const char *path, const char *target);
 /* Appends the fields whose options are given to the path. */
-void verb_put_query(const struct session *session, struct text *path, const struct field *fields);
+void verb_put_query(const struct session *session, struct pw_buffer *path, const struct field *fields);
 /* The same as members of an object, without its braces: "\"name\":\"Refused\",\"retry\":false". */
 enum exit_code verb_compose(struct session *session, const struct field *fields, const char **out_members);
 

@@ -37,25 +37,26 @@ const char *demand_show(const json_t *meta)
                                             : "interrupted: what its steps did is undone before it ends";
 }
 
-void view_title(struct session *session, struct text *out, const struct reference *reference, const char *phase,
+void view_title(struct session *session, struct pw_buffer *out, const struct reference *reference, const char *phase,
                 int64_t run)
 {
     const struct screen *screen = &session->screen;
     screen_put(screen, out, STYLE_BOLD, reference_name(&session->pool, reference));
-    text_put(out, "  ");
+    pw_buffer_put(out, "  ");
     screen_put(screen, out, status_style(phase), safe(&session->pool, phase_show(phase)));
     if (run > 1)
         screen_put(screen, out, STYLE_DIM, pool_format(&session->pool, "  run %lld", (long long)run));
-    text_put(out, "\n");
+    pw_buffer_put(out, "\n");
 }
 
-static void put_line(struct session *session, struct text *out, enum style style, const char *sentence)
+static void put_line(struct session *session, struct pw_buffer *out, enum style style, const char *sentence)
 {
     screen_put(&session->screen, out, style, safe(&session->pool, sentence));
-    text_put(out, "\n");
+    pw_buffer_put(out, "\n");
 }
 
-void view_waits(struct session *session, struct text *out, const struct reference *reference, const json_t *details)
+void view_waits(struct session *session, struct pw_buffer *out, const struct reference *reference,
+                const json_t *details)
 {
     const json_t *node = json_at(details, "waitingFor");
     const char *reason = json_text(node, "reason", ""), *phase = phase_of(details), *failed = "a step failed for good";
@@ -145,7 +146,7 @@ static const struct column payload_facts[] = { { .heading = "params", .template 
                                                { .heading = "error", .template = "{details.error:error}" },
                                                { .heading = NULL } };
 
-static void put_facts(struct session *session, struct text *out, const json_t *instance, bool is_full)
+static void put_facts(struct session *session, struct pw_buffer *out, const json_t *instance, bool is_full)
 {
     const char *error = error_show(&session->pool, instance, "details.error");
     struct table table;
@@ -156,22 +157,22 @@ static void put_facts(struct session *session, struct text *out, const json_t *i
     table_print(&table, &session->screen, out);
     table_free(&table);
     if (error[0] != '\0' && is_full)
-        text_format(out, "error  %s\n", safe(&session->pool, error));
+        pw_buffer_format(out, "error  %s\n", safe(&session->pool, error));
 }
 
-static void put_payload(struct text *out, const char *name, const json_t *value)
+static void put_payload(struct pw_buffer *out, const char *name, const json_t *value)
 {
     if (value == NULL)
         return;
-    text_format(out, "\n%s\n", name);
+    pw_buffer_format(out, "\n%s\n", name);
     json_write(out, value, 2);
-    text_put(out, "\n");
+    pw_buffer_put(out, "\n");
 }
 
 /* ---- All of it ----------------------------------------------------------------------------------------------------------- */
 
-void view_print(struct session *session, struct text *out, const struct reference *reference, const json_t *instance,
-                const json_t *history, bool is_full)
+void view_print(struct session *session, struct pw_buffer *out, const struct reference *reference,
+                const json_t *instance, const json_t *history, bool is_full)
 {
     const json_t *details = json_at(instance, "details"), *steps = json_at(history, "steps");
     const char *demand = demand_show(json_at(instance, "meta"));
@@ -180,7 +181,7 @@ void view_print(struct session *session, struct text *out, const struct referenc
     if (demand != NULL)
         put_line(session, out, STYLE_MAGENTA, demand);
     view_waits(session, out, reference, details);
-    text_put(out, "\n");
+    pw_buffer_put(out, "\n");
     put_facts(session, out, instance, is_full);
     if (is_full) {
         put_payload(out, "params", json_at(instance, "meta.params"));
@@ -188,7 +189,7 @@ void view_print(struct session *session, struct text *out, const struct referenc
     }
     if (json_array_size(steps) == 0)
         return;
-    text_put(out, "\n");
+    pw_buffer_put(out, "\n");
     timeline_print(session, out,
                    &(struct timeline){ .steps = steps,
                                        .end_ms = ended_ms != 0 ? ended_ms : session->screen.now_ms,

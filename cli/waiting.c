@@ -159,7 +159,8 @@ const char *waiting_sentence(struct pool *pool, const json_t *node, int64_t now_
 }
 
 /* The parts of a node, and how many more there are. */
-static void put_parts(struct session *session, struct text *out, enum style style, const json_t *node, size_t depth)
+static void put_parts(struct session *session, struct pw_buffer *out, enum style style, const json_t *node,
+                      size_t depth)
 {
     struct pool *pool = &session->pool;
     int64_t more = json_number(node, "more", 0);
@@ -167,31 +168,32 @@ static void put_parts(struct session *session, struct text *out, enum style styl
     json_t *part;
     json_array_foreach(json_at(node, "parts"), index, part) {
         bool is_group = json_at(part, "parts") != NULL;
-        text_repeat(out, "  ", depth);
+        pw_buffer_repeat(out, "  ", depth);
         screen_put(&session->screen, out, style,
                    safe(pool, pool_format(pool, "%s%s", waiting_sentence(pool, part, session->screen.now_ms),
                                           is_group ? ":" : "")));
-        text_put(out, "\n");
+        pw_buffer_put(out, "\n");
         put_parts(session, out, style, part, depth + 1);
     }
     if (more > 0) {
-        text_repeat(out, "  ", depth);
+        pw_buffer_repeat(out, "  ", depth);
         screen_put(&session->screen, out, style, pool_format(pool, "and %s", counted(pool, more, "more step")));
-        text_put(out, "\n");
+        pw_buffer_put(out, "\n");
     }
 }
 
-void waiting_put(struct session *session, struct text *out, enum style style, const char *before, const json_t *node)
+void waiting_put(struct session *session, struct pw_buffer *out, enum style style, const char *before,
+                 const json_t *node)
 {
     struct pool *pool = &session->pool;
     screen_put(&session->screen, out, style,
                safe(pool, pool_format(pool, "%s%s%s", before, waiting_sentence(pool, node, session->screen.now_ms),
                                       json_at(node, "parts") != NULL ? ":" : "")));
-    text_put(out, "\n");
+    pw_buffer_put(out, "\n");
     waiting_put_parts(session, out, style, node);
 }
 
-void waiting_put_parts(struct session *session, struct text *out, enum style style, const json_t *node)
+void waiting_put_parts(struct session *session, struct pw_buffer *out, enum style style, const json_t *node)
 {
     put_parts(session, out, style, node, 1);
 }

@@ -22,9 +22,10 @@
 const char *waiting_sentence(struct pool *pool, const json_t *node, int64_t now_ms);
 
 /* The sentences of a node and of all its parts, a line for each; parts are indented.  before: what the first line begins with. */
-void waiting_put(struct session *session, struct text *out, enum style style, const char *before, const json_t *node);
+void waiting_put(struct session *session, struct pw_buffer *out, enum style style, const char *before,
+                 const json_t *node);
 /* The lines of its parts alone. */
-void waiting_put_parts(struct session *session, struct text *out, enum style style, const json_t *node);
+void waiting_put_parts(struct session *session, struct pw_buffer *out, enum style style, const json_t *node);
 
 /* The sentence of a step of a history or a stream; NULL: it does not wait. */
 const char *step_waiting(struct pool *pool, const json_t *step, int64_t now_ms);

@@ -34,7 +34,7 @@ static json_t *news_of(json_t *told, const json_t *instances)
 }
 
 /* The first ones that there is room for, below the heading and above the cursor, and how many more there are. */
-static void draw_list(struct session *session, struct table *table, struct text *drawing, const json_t *page)
+static void draw_list(struct session *session, struct table *table, struct pw_buffer *drawing, const json_t *page)
 {
     const json_t *instances = json_at(page, "instances");
     size_t count = json_array_size(instances), room = terminal_rows() - 1;
@@ -47,7 +47,7 @@ static void draw_list(struct session *session, struct table *table, struct text 
     table_print(table, &session->screen, drawing);
     json_decref(first);
     if (count == 0)
-        text_put(drawing, "no instances\n");
+        pw_buffer_put(drawing, "no instances\n");
     else if (shown < count)
         screen_note(&session->screen, drawing,
                     pool_format(&session->pool, "%zu more%s", count - shown,
@@ -71,12 +71,12 @@ static void put_list(struct watching *watching, const json_t *page)
     if (table->column_count == 0)
         table_init(table, verb_of(session)->columns, json_at(page, "instances"));
     if (watching->is_drawn) {
-        struct text drawing = { NULL, 0, 0 };
+        struct pw_buffer drawing = { 0 };
         table->hides_heading = false;
         draw_list(session, table, &drawing, page);
         picture_clear(&watching->picture, &session->out);
         picture_draw(&watching->picture, &session->screen, &session->out, &drawing);
-        text_free(&drawing);
+        pw_buffer_clear(&drawing);
         return;
     }
     json_t *news = news_of(watching->told, json_at(page, "instances")), *instance;
@@ -86,7 +86,7 @@ static void put_list(struct watching *watching, const json_t *page)
     else
         json_array_foreach(news, index, instance) {
             json_write(&session->out, instance, 0);
-            text_put(&session->out, "\n");
+            pw_buffer_put(&session->out, "\n");
         }
     table_print(table, &session->screen, &session->out);
     json_decref(news);

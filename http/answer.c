@@ -79,7 +79,7 @@ pawl_status pw_http_answer_json(pawl_http_call *call, int status)
 
 pawl_status pw_http_answer_object(pawl_http_call *call, int status)
 {
-    pw_http_json_close(&call->out, '}');
+    pw_json_close(&call->out, '}');
     return pw_http_answer_json(call, status);
 }
 
@@ -91,15 +91,15 @@ pawl_status pw_http_answer_text(pawl_http_call *call, const char *content_type)
 
 pawl_status pw_http_answer_empty(pawl_http_call *call)
 {
-    pw_http_text_reset(&call->out);
+    pw_buffer_reset(&call->out);
     end(call, 204, NULL, false);
     return PAWL_OK;
 }
 
 pawl_status pw_http_answer_ok(pawl_http_call *call)
 {
-    pw_http_json_open(&call->out, NULL, '{');
-    pw_http_json_bool(&call->out, "ok", true);
+    pw_json_open(&call->out, NULL, '{');
+    pw_json_bool(&call->out, "ok", true);
     return pw_http_answer_object(call, 200);
 }
 
@@ -114,12 +114,12 @@ pawl_status pw_http_answer_stream(pawl_http_call *call)
 /* ---- Errors ---------------------------------------------------------------------------------------------------- */
 
 /* But for the closing bracket. */
-static void write_error(struct pw_http_text *out, const char *code, const char *message)
+static void write_error(struct pw_buffer *out, const char *code, const char *message)
 {
-    pw_http_text_reset(out);
-    pw_http_json_open(out, NULL, '{');
-    pw_http_json_string(out, "code", code);
-    pw_http_json_string(out, "message", message);
+    pw_buffer_reset(out);
+    pw_json_open(out, NULL, '{');
+    pw_json_string(out, "code", code);
+    pw_json_string(out, "message", message);
 }
 
 pawl_status pw_http_fail(pawl_http_call *call, int status, const char *code, const char *format, ...)
@@ -220,10 +220,10 @@ void pw_http_issue(pawl_http_call *call, const char *path, const char *format, .
                        message);
         pawl_text_mend(call->first_issue);
     }
-    pw_http_json_open(&call->issues, NULL, '{');
-    pw_http_json_string(&call->issues, "path", path);
-    pw_http_json_string(&call->issues, "message", message);
-    pw_http_json_close(&call->issues, '}');
+    pw_json_open(&call->issues, NULL, '{');
+    pw_json_string(&call->issues, "path", path);
+    pw_json_string(&call->issues, "message", message);
+    pw_json_close(&call->issues, '}');
 }
 
 bool pw_http_fail_issues(pawl_http_call *call)
@@ -235,19 +235,19 @@ bool pw_http_fail_issues(pawl_http_call *call)
     if (call->issue_count == 0)
         return false;
     write_error(&call->out, "VALIDATION_FAILED", call->first_issue);
-    pw_http_json_open(&call->out, "issues", '[');
-    pw_http_json_raw(&call->out, NULL, call->issues.data);
-    pw_http_json_close(&call->out, ']');
+    pw_json_open(&call->out, "issues", '[');
+    pw_json_raw(&call->out, NULL, call->issues.data);
+    pw_json_close(&call->out, ']');
     (void)pw_http_answer_object(call, 400);
     return true;
 }
 
 const char *pawl_http_error_body(pawl_scope *scope, const char *code, const char *message)
 {
-    struct pw_http_text text = { 0 };
+    struct pw_buffer text = { 0 };
     write_error(&text, code, message);
-    pw_http_json_close(&text, '}');
+    pw_json_close(&text, '}');
     const char *body = text.failed ? NULL : pawl_scope_format(scope, "%s", text.data);
-    pw_http_text_clear(&text);
+    pw_buffer_clear(&text);
     return body != NULL ? body : no_memory_body;
 }

@@ -399,6 +399,17 @@ void pw_http_call_go_without_store(pawl_http_call *call)
 
 /* ---- The public calls ------------------------------------------------------------------------------------------ */
 
+/* A pw_buffer_count_fn; counter: the call. */
+static bool count_text(void *counter, size_t before, size_t after, bool is_owed)
+{
+    pawl_http_call *call = counter;
+    int64_t bytes = call->memory_held - (int64_t)pw_http_weight(before) + (int64_t)pw_http_weight(after);
+    if (!is_owed && after > before)
+        return pawl_memory_hold(call->http->engine, &call->memory_held, bytes);
+    pawl_memory_owe(call->http->engine, &call->memory_held, bytes);
+    return true;
+}
+
 pawl_http_call *pawl_http_call_new(pawl_http *http, const struct pawl_http_request *request, void (*ready)(void *user),
                                    void *user)
 {
@@ -415,8 +426,8 @@ pawl_http_call *pawl_http_call_new(pawl_http *http, const struct pawl_http_reque
     call->user = user;
     call->is_head = request->method != NULL && strcmp(request->method, "HEAD") == 0;
     call->began_ns = pw_http_nanoseconds();
-    call->out.engine = call->issues.engine = http->engine;
-    call->out.held = call->issues.held = &call->memory_held;
+    call->out.count = call->issues.count = count_text;
+    call->out.counter = call->issues.counter = call;
     return call;
 }
 
@@ -434,8 +445,8 @@ void pawl_http_call_free(pawl_http_call *call)
     pawl_job_watch_close(call->job_watch);
     unlist(call);
     pw_http_stream_close(call);
-    pw_http_text_clear(&call->out);
-    pw_http_text_clear(&call->issues);
+    pw_buffer_clear(&call->out);
+    pw_buffer_clear(&call->issues);
     pawl_scope_free(call->look_scope);
     pawl_scope_free(call->scope);
     pawl_memory_owe(call->http->engine, &call->memory_held, 0);

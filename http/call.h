@@ -16,7 +16,7 @@
 
 #include "http/handler.h"
 #include "http/target.h"
-#include "http/text.h"
+#include "common/json_writer.h"
 #include "pawl/service.h"
 
 enum { PW_HTTP_HEADERS_MAX = 12, PW_HTTP_ISSUES_MAX = 20, PW_HTTP_ISSUE_SIZE = 256 };
@@ -112,13 +112,21 @@ struct pawl_http_call {
 
     int64_t
         memory_held; /* of the engine's budget: the answer, what it is made from, and what the server has of the body */
-    struct pw_http_text out, issues;
+    struct pw_buffer out, issues;
     size_t issue_count;
     char first_issue[PW_HTTP_ISSUE_SIZE];
     struct pawl_http_response response;
     struct pawl_http_header headers[PW_HTTP_HEADERS_MAX];
     char retry_after[16];
 };
+
+/* What memory of this size counts against the engine's budget: a little counts nothing, so that small requests go on beside a
+ * budget that is used up, and cost no counting. */
+static inline size_t pw_http_weight(size_t bytes)
+{
+    enum { LIGHT_BYTES_MAX = 16 * 1024 };
+    return bytes > LIGHT_BYTES_MAX ? bytes : 0;
+}
 
 /* ---- For operations -------------------------------------------------------------------------------------------- */
 

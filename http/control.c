@@ -88,7 +88,7 @@ pawl_status pw_http_send_event_done(pawl_http_call *call)
     const struct pawl_standing *standing = &call->work.event.standing;
     struct pawl_instance instance = { .status = standing->status, .phase = standing->phase };
     pawl_status status = standing->is_known ? PAWL_OK : pw_http_call_get(call, call->scope, &instance);
-    pw_http_json_open(&call->out, NULL, '{');
+    pw_json_open(&call->out, NULL, '{');
     if (status == PAWL_OK)
         pw_http_write_details(&call->out, "status", &instance);
     return pw_http_answer_object(call, 200);
@@ -117,7 +117,7 @@ pawl_status pw_http_run_tick(pawl_http_call *call)
 
 pawl_status pw_http_run_tick_done(pawl_http_call *call)
 {
-    pw_http_json_open(&call->out, NULL, '{');
-    pw_http_json_integer(&call->out, "processed", call->work.tick.processed);
+    pw_json_open(&call->out, NULL, '{');
+    pw_json_integer(&call->out, "processed", call->work.tick.processed);
     return pw_http_answer_object(call, 200);
 }

@@ -93,10 +93,10 @@ pawl_status pw_http_create_batch(pawl_http_call *call)
 pawl_status pw_http_create_batch_done(pawl_http_call *call)
 {
     const struct pw_http_batch_work *work = &call->work.batch;
-    pw_http_json_open(&call->out, NULL, '{');
-    pw_http_json_open(&call->out, "instances", '[');
+    pw_json_open(&call->out, NULL, '{');
+    pw_json_open(&call->out, "instances", '[');
     for (size_t i = 0; i < work->created; i++)
         pw_http_write_instance(&call->out, &work->instances[i]);
-    pw_http_json_close(&call->out, ']');
+    pw_json_close(&call->out, ']');
     return pw_http_answer_object(call, 200);
 }

@@ -22,11 +22,11 @@ pawl_status pw_http_list_deliveries(pawl_http_call *call)
     pawl_status status = pawl_list_deliveries(call->http->engine, call->scope, &options, &page, &call->error);
     if (status != PAWL_OK)
         return status;
-    pw_http_json_open(&call->out, NULL, '{');
-    pw_http_json_open(&call->out, "deliveries", '[');
+    pw_json_open(&call->out, NULL, '{');
+    pw_json_open(&call->out, "deliveries", '[');
     for (size_t i = 0; i < page.count; i++)
         pw_http_write_delivery(&call->out, &page.deliveries[i]);
-    pw_http_json_close(&call->out, ']');
+    pw_json_close(&call->out, ']');
     pw_http_write_cursor(&call->out, "cursor", "hasNextPage", page.cursor);
     return pw_http_answer_object(call, 200);
 }

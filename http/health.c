@@ -9,8 +9,8 @@ enum { READY_MS_MAX = 3000 };
 
 static pawl_status answer_status(pawl_http_call *call, const char *status)
 {
-    pw_http_json_open(&call->out, NULL, '{');
-    pw_http_json_string(&call->out, "status", status);
+    pw_json_open(&call->out, NULL, '{');
+    pw_json_string(&call->out, "status", status);
     return pw_http_answer_object(call, 200);
 }
 
@@ -56,9 +56,9 @@ pawl_status pw_http_ready_look(pawl_http_call *call)
 
 pawl_status pw_http_version(pawl_http_call *call)
 {
-    pw_http_json_open(&call->out, NULL, '{');
-    pw_http_json_string(&call->out, "name", "pawl");
-    pw_http_json_string(&call->out, "version", pawl_version());
+    pw_json_open(&call->out, NULL, '{');
+    pw_json_string(&call->out, "name", "pawl");
+    pw_json_string(&call->out, "version", pawl_version());
     return pw_http_answer_object(call, 200);
 }
 

@@ -4,25 +4,25 @@
 #include "http/query.h"
 #include "http/write.h"
 
-static void write_texts(struct pw_http_text *out, const char *key, const char *const *texts, size_t count)
+static void write_texts(struct pw_buffer *out, const char *key, const char *const *texts, size_t count)
 {
     if (count == 0)
         return;
-    pw_http_json_open(out, key, '[');
+    pw_json_open(out, key, '[');
     for (size_t i = 0; i < count; i++)
-        pw_http_json_string(out, NULL, texts[i]);
-    pw_http_json_close(out, ']');
+        pw_json_string(out, NULL, texts[i]);
+    pw_json_close(out, ']');
 }
 
-static void write_workflow(struct pw_http_text *out, const struct pawl_workflow_info *workflow)
+static void write_workflow(struct pw_buffer *out, const struct pawl_workflow_info *workflow)
 {
-    pw_http_json_open(out, NULL, '{');
-    pw_http_json_string(out, "name", workflow->name);
-    pw_http_json_string_if(out, "description", workflow->description);
-    pw_http_json_string_if(out, "version", workflow->version);
+    pw_json_open(out, NULL, '{');
+    pw_json_string(out, "name", workflow->name);
+    pw_json_string_if(out, "description", workflow->description);
+    pw_json_string_if(out, "version", workflow->version);
     write_texts(out, "tags", workflow->tags, workflow->tag_count);
     write_texts(out, "permissions", workflow->permissions, workflow->permission_count);
-    pw_http_json_close(out, '}');
+    pw_json_close(out, '}');
 }
 
 pawl_status pw_http_list_workflows(pawl_http_call *call)
@@ -32,11 +32,11 @@ pawl_status pw_http_list_workflows(pawl_http_call *call)
     pawl_status status = pawl_list_workflows(call->http->engine, call->scope, &workflows, &count);
     if (status != PAWL_OK)
         return status;
-    pw_http_json_open(&call->out, NULL, '{');
-    pw_http_json_open(&call->out, "workflows", '[');
+    pw_json_open(&call->out, NULL, '{');
+    pw_json_open(&call->out, "workflows", '[');
     for (size_t i = 0; i < count; i++)
         write_workflow(&call->out, &workflows[i]);
-    pw_http_json_close(&call->out, ']');
+    pw_json_close(&call->out, ']');
     return pw_http_answer_object(call, 200);
 }
 
@@ -48,7 +48,7 @@ enum { READ_BYTES = 16 * 1024 * 1024 };
 typedef pawl_status list_fn(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
                             const struct pawl_list_options *options, struct pawl_instance_page *out_page,
                             struct pawl_error *error);
-typedef void write_fn(struct pw_http_text *out, const struct pawl_instance *instance);
+typedef void write_fn(struct pw_buffer *out, const struct pawl_instance *instance);
 
 /* What is read, and how it is written. */
 struct page {
@@ -96,11 +96,11 @@ static pawl_status answer_list(pawl_http_call *call, pawl_scope *scope, const st
                                     &found, &call->error);
     if (status != PAWL_OK)
         return status;
-    pw_http_json_open(&call->out, NULL, '{');
-    pw_http_json_open(&call->out, page->name, '[');
+    pw_json_open(&call->out, NULL, '{');
+    pw_json_open(&call->out, page->name, '[');
     for (size_t i = 0; i < found.count; i++)
         page->write(&call->out, &found.instances[i]);
-    pw_http_json_close(&call->out, ']');
+    pw_json_close(&call->out, ']');
     pw_http_write_cursor(&call->out, "cursor", "hasNextPage", found.cursor);
     return pw_http_answer_object(call, 200);
 }
@@ -141,15 +141,15 @@ pawl_status pw_http_count_instances(pawl_http_call *call)
     pawl_status status = pawl_count(call->http->engine, pw_http_query(call, "workflow"), &counts, &call->error);
     if (status != PAWL_OK)
         return status;
-    pw_http_json_open(&call->out, NULL, '{');
-    pw_http_json_open(&call->out, "instances", '{');
+    pw_json_open(&call->out, NULL, '{');
+    pw_json_open(&call->out, "instances", '{');
     for (size_t of = 0; of < PAWL_INSTANCE_STATUSES; of++) {
-        pw_http_json_open(&call->out, pawl_instance_status_name((enum pawl_instance_status)of), '{');
-        pw_http_json_integer(&call->out, "count", counts.count[of]);
-        pw_http_json_bool(&call->out, "hasMore", counts.has_more[of]);
-        pw_http_json_close(&call->out, '}');
+        pw_json_open(&call->out, pawl_instance_status_name((enum pawl_instance_status)of), '{');
+        pw_json_integer(&call->out, "count", counts.count[of]);
+        pw_json_bool(&call->out, "hasMore", counts.has_more[of]);
+        pw_json_close(&call->out, '}');
     }
-    pw_http_json_close(&call->out, '}');
+    pw_json_close(&call->out, '}');
     return pw_http_answer_object(call, 200);
 }
 

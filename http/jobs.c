@@ -62,11 +62,11 @@ pawl_status pw_http_job_claim(pawl_http_call *call)
 static pawl_status answer_jobs(pawl_http_call *call)
 {
     const struct pw_http_claim_work *work = &call->work.claim;
-    pw_http_json_open(&call->out, NULL, '{');
-    pw_http_json_open(&call->out, "jobs", '[');
+    pw_json_open(&call->out, NULL, '{');
+    pw_json_open(&call->out, "jobs", '[');
     for (size_t i = 0; i < work->count; i++)
         pw_http_write_job(&call->out, &work->jobs[i]);
-    pw_http_json_close(&call->out, ']');
+    pw_json_close(&call->out, ']');
     return pw_http_answer_object(call, 200);
 }
 
@@ -104,7 +104,7 @@ pawl_status pw_http_job_heartbeat(pawl_http_call *call)
 
 pawl_status pw_http_job_heartbeat_done(pawl_http_call *call)
 {
-    pw_http_json_open(&call->out, NULL, '{');
-    pw_http_json_time(&call->out, "leasedUntil", call->work.leased_until_ms);
+    pw_json_open(&call->out, NULL, '{');
+    pw_json_time(&call->out, "leasedUntil", call->work.leased_until_ms);
     return pw_http_answer_object(call, 200);
 }

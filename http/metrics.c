@@ -13,48 +13,48 @@ static const struct label none[] = { { NULL, NULL } };
 /* ---- The format ------------------------------------------------------------------------------------------------ */
 
 /* The type is told before the first of a family's samples. */
-static void add_family(struct pw_http_text *out, const char *name, const char *type, const char *help)
+static void add_family(struct pw_buffer *out, const char *name, const char *type, const char *help)
 {
-    pw_http_text_format(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+    pw_buffer_format(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-void pw_http_metrics_label(struct pw_http_text *out, char before, const char *name, const char *value)
+void pw_http_metrics_label(struct pw_buffer *out, char before, const char *name, const char *value)
 {
-    pw_http_text_add(out, &before, 1);
-    pw_http_text_string(out, name);
-    pw_http_text_string(out, "=\"");
+    pw_buffer_add(out, &before, 1);
+    pw_buffer_put(out, name);
+    pw_buffer_put(out, "=\"");
     for (; *value != '\0'; value++) {
         if (*value == '\\' || *value == '"' || *value == '\n')
-            pw_http_text_add(out, "\\", 1);
-        pw_http_text_add(out, *value == '\n' ? "n" : value, 1);
+            pw_buffer_add(out, "\\", 1);
+        pw_buffer_add(out, *value == '\n' ? "n" : value, 1);
     }
-    pw_http_text_add(out, "\"", 1);
+    pw_buffer_add(out, "\"", 1);
 }
 
 /* A sample but for its value.  le NULL: no such label. */
-static void add_name(struct pw_http_text *out, const char *name, const char *suffix, const struct label *labels,
+static void add_name(struct pw_buffer *out, const char *name, const char *suffix, const struct label *labels,
                      const char *le)
 {
     char before = '{';
-    pw_http_text_string(out, name);
-    pw_http_text_string(out, suffix);
+    pw_buffer_put(out, name);
+    pw_buffer_put(out, suffix);
     for (; labels->name != NULL; labels++, before = ',')
         pw_http_metrics_label(out, before, labels->name, labels->value);
     if (le != NULL)
         pw_http_metrics_label(out, before, "le", le);
-    pw_http_text_string(out, before == ',' || le != NULL ? "} " : " ");
+    pw_buffer_put(out, before == ',' || le != NULL ? "} " : " ");
 }
 
-static void add_integer(struct pw_http_text *out, const char *name, const char *suffix, const struct label *labels,
+static void add_integer(struct pw_buffer *out, const char *name, const char *suffix, const struct label *labels,
                         const char *le, int64_t value)
 {
     add_name(out, name, suffix, labels, le);
-    pw_http_text_integer(out, value);
-    pw_http_text_add(out, "\n", 1);
+    pw_buffer_integer(out, value);
+    pw_buffer_add(out, "\n", 1);
 }
 
 /* With a point whatever the host's locale, and to the nanosecond, without zeros behind.  Nothing here is negative. */
-static void add_decimal(struct pw_http_text *out, double value)
+static void add_decimal(struct pw_buffer *out, double value)
 {
     int64_t whole = (int64_t)value;
     int64_t rest = (int64_t)((value - (double)whole) * 1e9 + 0.5);
@@ -69,26 +69,26 @@ static void add_decimal(struct pw_http_text *out, double value)
         if (size == at + 1 && digits[at] == '0')
             size--;
     }
-    pw_http_text_integer(out, whole);
-    pw_http_text_add(out, digits, size);
+    pw_buffer_integer(out, whole);
+    pw_buffer_add(out, digits, size);
 }
 
-static void add_figure(struct pw_http_text *out, const char *name, const char *suffix, const struct label *labels,
+static void add_figure(struct pw_buffer *out, const char *name, const char *suffix, const struct label *labels,
                        double value)
 {
     add_name(out, name, suffix, labels, NULL);
     add_decimal(out, value);
-    pw_http_text_add(out, "\n", 1);
+    pw_buffer_add(out, "\n", 1);
 }
 
-static void add_histogram(struct pw_http_text *out, const char *name, const struct label *labels,
+static void add_histogram(struct pw_buffer *out, const char *name, const struct label *labels,
                           const struct pawl_distribution *distribution)
 {
-    struct pw_http_text limit = { 0 };
+    struct pw_buffer limit = { 0 };
     int64_t total = 0;
     for (size_t i = 0; i + 1 < distribution->class_count; i++) {
         total += distribution->counts[i];
-        pw_http_text_reset(&limit);
+        pw_buffer_reset(&limit);
         add_decimal(&limit, distribution->limits[i]);
         out->failed = out->failed || limit.failed;
         if (!out->failed)
@@ -99,24 +99,24 @@ static void add_histogram(struct pw_http_text *out, const char *name, const stru
     add_integer(out, name, "_bucket", labels, "+Inf", total);
     add_figure(out, name, "_sum", labels, distribution->sum);
     add_integer(out, name, "_count", labels, NULL, total);
-    pw_http_text_clear(&limit);
+    pw_buffer_clear(&limit);
 }
 
 /* A family of one sample without labels. */
-static void add_single(struct pw_http_text *out, const char *name, const char *type, const char *help, int64_t value)
+static void add_single(struct pw_buffer *out, const char *name, const char *type, const char *help, int64_t value)
 {
     add_family(out, name, type, help);
     add_integer(out, name, "", none, NULL, value);
 }
 
-static void add_single_histogram(struct pw_http_text *out, const char *name, const char *help,
+static void add_single_histogram(struct pw_buffer *out, const char *name, const char *help,
                                  const struct pawl_distribution *distribution)
 {
     add_family(out, name, "histogram", help);
     add_histogram(out, name, none, distribution);
 }
 
-static void add_labelled(struct pw_http_text *out, const char *name, const char *label, const char *word, int64_t value)
+static void add_labelled(struct pw_buffer *out, const char *name, const char *label, const char *word, int64_t value)
 {
     const struct label labels[] = { { label, word }, { NULL, NULL } };
     add_integer(out, name, "", labels, NULL, value);
@@ -124,13 +124,13 @@ static void add_labelled(struct pw_http_text *out, const char *name, const char 
 
 /* ---- What is told ------------------------------------------------------------------------------------------------ */
 
-static void add_build(struct pw_http_text *out)
+static void add_build(struct pw_buffer *out)
 {
     add_family(out, "pawl_build_info", "gauge", "Which version this is; always 1.");
     add_labelled(out, "pawl_build_info", "version", pawl_version(), 1);
 }
 
-static void add_engine(struct pw_http_text *out, const struct pawl_stats *stats)
+static void add_engine(struct pw_buffer *out, const struct pawl_stats *stats)
 {
     add_single(out, "pawl_runs_created_total", "counter", "Runs created; a restart is a new run.", stats->runs_created);
     add_family(out, "pawl_runs_finished_total", "counter", "Runs finished, by how.");
@@ -153,7 +153,7 @@ static void add_engine(struct pw_http_text *out, const struct pawl_stats *stats)
     add_single_histogram(out, "pawl_commit_duration_seconds", "How long transactions took.", &stats->commit_seconds);
 }
 
-static void add_memory(struct pw_http_text *out, const struct pawl_stats *stats)
+static void add_memory(struct pw_buffer *out, const struct pawl_stats *stats)
 {
     add_single(out, "pawl_memory_budget_bytes", "gauge", "Memory for requests, answers and histories, at most.",
                stats->memory_bytes_max);
@@ -162,7 +162,7 @@ static void add_memory(struct pw_http_text *out, const struct pawl_stats *stats)
                stats->memory_refusals);
 }
 
-static void add_store(struct pw_http_text *out, pawl_engine *engine, bool asks_store)
+static void add_store(struct pw_buffer *out, pawl_engine *engine, bool asks_store)
 {
     struct pawl_backlog backlog = { .struct_size = sizeof backlog };
     bool is_up = asks_store && pawl_backlog_read(engine, &backlog, NULL) == PAWL_OK;
@@ -183,7 +183,7 @@ static void add_store(struct pw_http_text *out, pawl_engine *engine, bool asks_s
 }
 
 /* Left out when they cannot be asked for. */
-static void add_runners(struct pw_http_text *out, pawl_engine *engine)
+static void add_runners(struct pw_buffer *out, pawl_engine *engine)
 {
     const struct pawl_runner_info *runners;
     size_t count;
@@ -193,7 +193,7 @@ static void add_runners(struct pw_http_text *out, pawl_engine *engine)
     pawl_scope_free(scope);
 }
 
-static void add_runner(struct pw_http_text *out, pawl_runner *runner)
+static void add_runner(struct pw_buffer *out, pawl_runner *runner)
 {
     struct pawl_runner_stats stats;
     pawl_runner_stats_read(runner, &stats);
@@ -210,7 +210,7 @@ static void add_runner(struct pw_http_text *out, pawl_runner *runner)
 
 /* ---- This handler ------------------------------------------------------------------------------------------------ */
 
-static void add_responses(struct pw_http_text *out, const struct pw_http_figures *figures)
+static void add_responses(struct pw_buffer *out, const struct pw_http_figures *figures)
 {
     static const char *const classes[PW_HTTP_STATUS_CLASSES] = { "0xx", "1xx", "2xx", "3xx", "4xx", "5xx" };
     for (size_t i = 0; i < PW_HTTP_STATUS_CLASSES; i++) {
@@ -222,7 +222,7 @@ static void add_responses(struct pw_http_text *out, const struct pw_http_figures
     }
 }
 
-static void add_durations(struct pw_http_text *out, const struct pw_http_figures *figures)
+static void add_durations(struct pw_buffer *out, const struct pw_http_figures *figures)
 {
     const struct label labels[] = { { "method", figures->method }, { "route", figures->pattern }, { NULL, NULL } };
     int64_t total = 0;
@@ -232,7 +232,7 @@ static void add_durations(struct pw_http_text *out, const struct pw_http_figures
         add_histogram(out, "pawl_http_request_duration_seconds", labels, &figures->seconds);
 }
 
-static void add_requests(struct pw_http_text *out, pawl_http *http)
+static void add_requests(struct pw_buffer *out, pawl_http *http)
 {
     struct pw_http_figures figures;
     add_single(out, "pawl_http_streams", "gauge", "Streams open now.", pw_http_streams_open(http));
@@ -251,7 +251,7 @@ static void add_requests(struct pw_http_text *out, pawl_http *http)
     }
 }
 
-pawl_status pw_http_write_metrics(pawl_http *http, bool asks_store, struct pw_http_text *out)
+pawl_status pw_http_write_metrics(pawl_http *http, bool asks_store, struct pw_buffer *out)
 {
     struct pawl_stats stats = { .struct_size = sizeof stats };
     pawl_stats_read(http->engine, &stats);

@@ -3,15 +3,15 @@
 #ifndef HTTP_METRICS_H
 #define HTTP_METRICS_H
 
-#include "http/text.h"
+#include "common/json_writer.h"
 #include "pawl/http.h"
 
 #define PW_HTTP_METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 /* One label of a sample, with the character that goes before it; its value is escaped. */
-void pw_http_metrics_label(struct pw_http_text *out, char before, const char *name, const char *value);
+void pw_http_metrics_label(struct pw_buffer *out, char before, const char *name, const char *value);
 
 /* Appends to the text.  PAWL_NOMEM is all that it can fail with. */
-pawl_status pw_http_write_metrics(pawl_http *http, bool asks_store, struct pw_http_text *out) PAWL_MUST_CHECK;
+pawl_status pw_http_write_metrics(pawl_http *http, bool asks_store, struct pw_buffer *out) PAWL_MUST_CHECK;
 
 #endif

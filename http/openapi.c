@@ -7,23 +7,23 @@
 #include "pawl/pawl.h"
 
 /* Copies up to the place, puts the value as a JSON string instead of it, and answers what comes behind it. */
-static const char *fill_in(struct pw_http_text *out, const char *from, const char *place, const char *value)
+static const char *fill_in(struct pw_buffer *out, const char *from, const char *place, const char *value)
 {
     const char *at = strstr(from, place);
     if (at == NULL)
         return from;
-    pw_http_text_add(out, from, (size_t)(at - from));
+    pw_buffer_add(out, from, (size_t)(at - from));
     out->needs_comma = false;
-    pw_http_json_string(out, NULL, value);
+    pw_json_string(out, NULL, value);
     return at + strlen(place);
 }
 
-pawl_status pw_http_write_openapi(const char *mount, struct pw_http_text *out)
+pawl_status pw_http_write_openapi(const char *mount, struct pw_buffer *out)
 {
     size_t size;
     const char *document = pw_http_openapi(&size), *rest = document;
     rest = fill_in(out, rest, "\"{{version}}\"", pawl_version());
     rest = fill_in(out, rest, "\"{{mount}}\"", mount[0] != '\0' ? mount : "/");
-    pw_http_text_add(out, rest, size - (size_t)(rest - document));
+    pw_buffer_add(out, rest, size - (size_t)(rest - document));
     return out->failed ? PAWL_NOMEM : PAWL_OK;
 }

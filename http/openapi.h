@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-#include "http/text.h"
+#include "common/json_writer.h"
+#include "pawl/status.h"
 
 /* The file as it is, with a NUL behind it.  The version and the server's address stand in it as "{{version}}" and
  * "{{mount}}". */
@@ -13,6 +14,6 @@ const char *pw_http_openapi(size_t *out_size);
 
 /* Appends it with both filled in: the version of the library, and where the API is mounted.  PAWL_NOMEM is all that it
  * can fail with. */
-pawl_status pw_http_write_openapi(const char *mount, struct pw_http_text *out) PAWL_MUST_CHECK;
+pawl_status pw_http_write_openapi(const char *mount, struct pw_buffer *out) PAWL_MUST_CHECK;
 
 #endif

@@ -50,9 +50,9 @@ pawl_status pw_http_settle_fail(pawl_http_call *call)
 /* {"ok":true}, and "paused" where that keeps the run from going on. */
 pawl_status pw_http_settle_done(pawl_http_call *call)
 {
-    pw_http_json_open(&call->out, NULL, '{');
-    pw_http_json_bool(&call->out, "ok", true);
+    pw_json_open(&call->out, NULL, '{');
+    pw_json_bool(&call->out, "ok", true);
     if (call->work.settle.is_paused)
-        pw_http_json_bool(&call->out, "paused", true);
+        pw_json_bool(&call->out, "paused", true);
     return pw_http_answer_object(call, 200);
 }

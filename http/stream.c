@@ -20,7 +20,7 @@ void pw_http_stream_close(pawl_http_call *call)
 }
 
 /* A payload may hold the line ends that JSON allows between its parts; here they would end the line. */
-static void put_on_one_line(struct pw_http_text *out, size_t from)
+static void put_on_one_line(struct pw_buffer *out, size_t from)
 {
     for (size_t i = from; i < out->size; i++)
         if (out->data[i] == '\n' || out->data[i] == '\r')
@@ -40,9 +40,9 @@ static const char *event_of(enum pawl_change_kind kind)
     return "unknown";
 }
 
-static void write_change(struct pw_http_text *out, const struct pawl_change *change)
+static void write_change(struct pw_buffer *out, const struct pawl_change *change)
 {
-    pw_http_text_format(out, "id: %s\nevent: %s\ndata: ", change->mark, event_of(change->kind));
+    pw_buffer_format(out, "id: %s\nevent: %s\ndata: ", change->mark, event_of(change->kind));
     size_t from = out->size;
     out->needs_comma = false;
     switch (change->kind) {
@@ -58,7 +58,7 @@ static void write_change(struct pw_http_text *out, const struct pawl_change *cha
     }
     if (!out->failed)
         put_on_one_line(out, from);
-    pw_http_text_string(out, "\n\n");
+    pw_buffer_put(out, "\n\n");
 }
 
 /* Writes what is new into call->out. */
@@ -74,7 +74,7 @@ static pawl_status look(pawl_http_call *call, size_t *out_count)
     for (size_t i = 0; status == PAWL_OK && i < count; i++)
         write_change(&call->out, &changes[i]);
     if (status == PAWL_OK && stream->is_ended)
-        pw_http_text_string(&call->out, "event: end\ndata: {}\n\n");
+        pw_buffer_put(&call->out, "event: end\ndata: {}\n\n");
     pawl_scope_free(scope);
     *out_count = count;
     int64_t now_ms = pawl_now_ms(call->http->engine);
@@ -116,7 +116,7 @@ pawl_status pw_http_stream(pawl_http_call *call)
         return PAWL_OK;
     size_t count = 0;
     if (status == PAWL_OK) {
-        pw_http_text_format(&call->out, "retry: %d\n\n", RETRY_MS);
+        pw_buffer_format(&call->out, "retry: %d\n\n", RETRY_MS);
         status = look(call, &count);
     }
     if (status != PAWL_OK)
@@ -144,7 +144,7 @@ static bool is_over(const pawl_http_call *call)
 static void forget_given(pawl_http_call *call)
 {
     if (call->work.stream.is_given)
-        pw_http_text_reset(&call->out);
+        pw_buffer_reset(&call->out);
     call->work.stream.is_given = false;
 }
 
@@ -186,7 +186,7 @@ static void beat(pawl_http_call *call)
     struct pw_http_stream_work *stream = &call->work.stream;
     int64_t interval_ms = call->http->options.heartbeat_ms;
     if (call->out.size == 0 && has_come(call, stream->heartbeat_at_ms, interval_ms))
-        pw_http_text_string(&call->out, ":\n\n");
+        pw_buffer_put(&call->out, ":\n\n");
     if (call->out.size > 0)
         stream->heartbeat_at_ms = pawl_now_ms(call->http->engine) + interval_ms;
 }

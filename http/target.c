@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "http/text.h"
+#include "common/text.h"
 
 static int hex_value(char c)
 {
@@ -17,7 +17,7 @@ static int hex_value(char c)
 static bool is_utf8(const char *at, const char *end)
 {
     while (at < end) {
-        size_t size = pw_http_utf8_size(at, end);
+        size_t size = pw_utf8_size(at, (size_t)(end - at));
         if (size == 0)
             return false;
         at += size;

@@ -1,45 +1,45 @@
 /* write_why.c - why an instance does not move: the tree of pawl_why(), and its short form in the details of an instance. */
 #include "http/write.h"
 
-static void write_command(struct pw_http_text *out, const struct pawl_why_command *command)
+static void write_command(struct pw_buffer *out, const struct pawl_why_command *command)
 {
     if (command->verb == PAWL_VERB_NONE)
         return;
-    pw_http_json_open(out, "command", '{');
-    pw_http_json_string(out, "verb", pawl_verb_name(command->verb));
+    pw_json_open(out, "command", '{');
+    pw_json_string(out, "verb", pawl_verb_name(command->verb));
     if (command->workflow != NULL) {
-        pw_http_json_string(out, "workflowName", command->workflow);
-        pw_http_json_string(out, "instanceId", command->id);
+        pw_json_string(out, "workflowName", command->workflow);
+        pw_json_string(out, "instanceId", command->id);
     }
     if (command->event_type != NULL)
-        pw_http_json_string(out, "event", command->event_type);
+        pw_json_string(out, "event", command->event_type);
     if (command->function != NULL)
-        pw_http_json_string(out, "function", command->function);
-    pw_http_json_close(out, '}');
+        pw_json_string(out, "function", command->function);
+    pw_json_close(out, '}');
 }
 
 /* What the step waits for, or what it failed with. */
-static void write_step(struct pw_http_text *out, const struct pawl_why_node *node)
+static void write_step(struct pw_buffer *out, const struct pawl_why_node *node)
 {
     const struct pawl_step_record *step = node->step;
     const struct pawl_waits_for *awaited = step->waits_for;
-    pw_http_json_string(out, "step", step->name);
+    pw_json_string(out, "step", step->name);
     if (step->undoes != NULL)
-        pw_http_json_string(out, "undoes", step->undoes);
+        pw_json_string(out, "undoes", step->undoes);
     if (awaited != NULL && awaited->event_type != NULL)
-        pw_http_json_string(out, "event", awaited->event_type);
+        pw_json_string(out, "event", awaited->event_type);
     if (awaited != NULL && awaited->function != NULL)
-        pw_http_json_string(out, "function", awaited->function);
+        pw_json_string(out, "function", awaited->function);
     if (awaited != NULL && awaited->workflow != NULL) {
-        pw_http_json_string(out, "workflowName", awaited->workflow);
-        pw_http_json_string(out, "instanceId", awaited->id);
+        pw_json_string(out, "workflowName", awaited->workflow);
+        pw_json_string(out, "instanceId", awaited->id);
     }
     if (node->has_phase)
-        pw_http_json_string(out, "phase", pawl_phase_name(node->phase));
+        pw_json_string(out, "phase", pawl_phase_name(node->phase));
     if (step->attempts != 0)
-        pw_http_json_integer(out, "attempts", step->attempts);
+        pw_json_integer(out, "attempts", step->attempts);
     if (step->attempts_max != 0)
-        pw_http_json_integer(out, "maxAttempts", step->attempts_max);
+        pw_json_integer(out, "maxAttempts", step->attempts_max);
     if (step->job != NULL)
         pw_http_write_step_job(out, step->job);
     pw_http_write_failure(out, step->error_name, step->error_message);
@@ -51,71 +51,71 @@ static bool counts_runners(enum pawl_why_kind kind)
 }
 
 /* is_short: without what only pawl_why() says. */
-static void write_members(struct pw_http_text *out, const struct pawl_why_node *node, bool is_short)
+static void write_members(struct pw_buffer *out, const struct pawl_why_node *node, bool is_short)
 {
-    pw_http_json_string(out, "reason", pawl_why_kind_name(node->kind));
+    pw_json_string(out, "reason", pawl_why_kind_name(node->kind));
     if (node->fork != NULL)
-        pw_http_json_string(out, "fork", node->fork);
+        pw_json_string(out, "fork", node->fork);
     if (node->branch >= 0)
-        pw_http_json_integer(out, "branch", node->branch);
+        pw_json_integer(out, "branch", node->branch);
     if (node->step != NULL)
         write_step(out, node);
     if (node->since_ms != 0)
-        pw_http_json_time(out, "since", node->since_ms);
+        pw_json_time(out, "since", node->since_ms);
     if (node->until_ms != 0)
-        pw_http_json_time(out, "until", node->until_ms);
+        pw_json_time(out, "until", node->until_ms);
     if (!is_short && counts_runners(node->kind))
-        pw_http_json_integer(out, "runners", node->runners);
+        pw_json_integer(out, "runners", node->runners);
     if (node->runner_id != NULL) {
-        pw_http_json_open(out, "runner", '{');
-        pw_http_json_string(out, "id", node->runner_id);
-        pw_http_json_string(out, "name", node->runner_name);
-        pw_http_json_close(out, '}');
+        pw_json_open(out, "runner", '{');
+        pw_json_string(out, "id", node->runner_id);
+        pw_json_string(out, "name", node->runner_name);
+        pw_json_close(out, '}');
     }
     if (node->more != 0)
-        pw_http_json_integer(out, "more", node->more);
+        pw_json_integer(out, "more", node->more);
     write_command(out, &node->command);
 }
 
 /* A tree is as deep as the forks of a workflow are nested, and the engine tells no more than some levels apart. */
-static void write_node(struct pw_http_text *out, const char *key, const struct pawl_why_node *node, bool is_short)
+static void write_node(struct pw_buffer *out, const char *key, const struct pawl_why_node *node, bool is_short)
 {
-    pw_http_json_open(out, key, '{');
+    pw_json_open(out, key, '{');
     write_members(out, node, is_short);
     if (node->parts != NULL) {
-        pw_http_json_open(out, "parts", '[');
+        pw_json_open(out, "parts", '[');
         for (const struct pawl_why_node *part = node->parts; part != NULL; part = part->next)
             write_node(out, NULL, part, is_short);
-        pw_http_json_close(out, ']');
+        pw_json_close(out, ']');
     }
-    pw_http_json_close(out, '}');
+    pw_json_close(out, '}');
 }
 
-void pw_http_write_waiting_for(struct pw_http_text *out, const struct pawl_why_node *node)
+void pw_http_write_waiting_for(struct pw_buffer *out, const struct pawl_why_node *node)
 {
     write_node(out, "waitingFor", node, /* is_short= */ true);
 }
 
-void pw_http_write_why(struct pw_http_text *out, const struct pawl_why_answer *why)
+void pw_http_write_why(struct pw_buffer *out, const struct pawl_why_answer *why)
 {
     const struct pawl_instance *instance = &why->instance;
-    pw_http_json_open(out, NULL, '{');
-    pw_http_json_string(out, "id", instance->id);
-    pw_http_json_string(out, "workflowName", instance->workflow);
-    pw_http_json_integer(out, "runNumber", instance->run_number);
-    pw_http_json_string(out, "status", pawl_instance_status_name(instance->status));
-    pw_http_json_string(out, "phase", pawl_phase_name(instance->phase));
+    pw_json_open(out, NULL, '{');
+    pw_json_string(out, "id", instance->id);
+    pw_json_string(out, "workflowName", instance->workflow);
+    pw_json_integer(out, "runNumber", instance->run_number);
+    pw_json_string(out, "status", pawl_instance_status_name(instance->status));
+    pw_json_string(out, "phase", pawl_phase_name(instance->phase));
     if (instance->demand != PAWL_DEMAND_NONE)
-        pw_http_json_string(out, "demand", pawl_demand_name(instance->demand));
+        pw_json_string(out, "demand", pawl_demand_name(instance->demand));
     pw_http_write_failure(out, instance->error_name, instance->error_message);
     if (why->last_step != NULL) {
-        pw_http_json_open(out, "lastStep", '{');
-        pw_http_json_string(out, "name", why->last_step->name);
-        pw_http_json_string(out, "status", pawl_step_status_name(why->last_step->status));
-        pw_http_json_time(out, "updatedAt", why->last_step->updated_at_ms);
-        pw_http_json_close(out, '}');
+        pw_json_open(out, "lastStep", '{');
+        pw_json_string(out, "name", why->last_step->name);
+        pw_json_string(out, "status", pawl_step_status_name(why->last_step->status));
+        pw_json_time(out, "updatedAt", why->last_step->updated_at_ms);
+        pw_json_close(out, '}');
     }
-    pw_http_json_bool(out, "undone", why->is_undone);
+    pw_json_bool(out, "undone", why->is_undone);
     write_node(out, "why", &why->node, /* is_short= */ false);
-    pw_http_json_close(out, '}');
+    pw_json_close(out, '}');
 }

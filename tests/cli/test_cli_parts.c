@@ -176,15 +176,15 @@ TEST(numbers_keep_their_digits)
 TEST(json_is_laid_out_anew_without_a_change_to_any_part)
 {
     static const char text[] = " {\"a\" : [1.10 , {} ,[ ]],\n\"a\":\"x\\u0041 ,]\" , \"b\":{\"c\":null}} ";
-    struct text out = { NULL, 0, 0 };
+    struct pw_buffer out = { 0 };
     json_lay_out(&out, text, strlen(text), 0);
     assert_string_equal(text_string(&out), "{\"a\":[1.10,{},[]],\"a\":\"x\\u0041 ,]\",\"b\":{\"c\":null}}");
-    text_reset(&out);
+    pw_buffer_reset(&out);
     json_lay_out(&out, text, strlen(text), 2);
     assert_string_equal(text_string(&out),
                         "{\n  \"a\": [\n    1.10,\n    {},\n    []\n  ],\n  \"a\": \"x\\u0041 ,]\",\n"
                         "  \"b\": {\n    \"c\": null\n  }\n}");
-    text_free(&out);
+    pw_buffer_clear(&out);
 }
 
 /* ---- Pictures -------------------------------------------------------------------------------------------------------- */
@@ -201,7 +201,7 @@ static struct session session_of(size_t width, bool is_terminal)
 
 static void session_clear(struct session *session)
 {
-    text_free(&session->out);
+    pw_buffer_clear(&session->out);
     pool_clear(&session->pool);
 }
 

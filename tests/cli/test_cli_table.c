@@ -76,8 +76,8 @@ static void check_examples(const struct command *const *path, size_t depth, void
 {
     const struct command *command = path[depth - 1];
     (void)user;
-    for (const struct example *example = command->examples; example != NULL && example->line != NULL; example++) {
-        const char *at = example->line;
+    for (const struct pw_entry *example = command->examples; example != NULL && example->name != NULL; example++) {
+        const char *at = example->name;
         while ((at = strstr(at, "pawl ")) != NULL) { /* each pawl of a pipe */
             char text[256], *words[24] = { NULL };
             struct pool pool = { NULL };
@@ -96,7 +96,7 @@ static void check_examples(const struct command *const *path, size_t depth, void
                     *word++ = '\0';
             }
             if (invocation_parse(&pool, &problem, count, words, &invocation) != EXIT_DONE)
-                fail_msg("%s: %s", example->line, problem.text);
+                fail_msg("%s: %s", example->name, problem.text);
             pool_clear(&pool);
             at += 5;
         }
@@ -250,6 +250,6 @@ TEST_IN(cli_setting, kit, the_guide_names_every_command_option_and_variable)
         (void)snprintf(wanted, sizeof wanted, "--%s", option_table[*id].name);
         assert_has(guide, wanted, "docs/cli.md");
     }
-    for (const struct variable *variable = variable_table; variable->name != NULL; variable++)
+    for (const struct pw_entry *variable = variable_table; variable->name != NULL; variable++)
         assert_has(guide, variable->name, "docs/cli.md");
 }

@@ -59,7 +59,7 @@ TEST_IN(cli_setting, kit, unknown_commands_and_options_are_told_with_the_nearest
         { { "--status", "active", "instances", "list" }, NULL, "--status belongs behind the command" },
         { { "status", "--full" }, NULL, "pawl status has no option --full" },
         { { "help", "nonsense" }, NULL, "there is no such command" },
-        { { "completion", "tcsh" }, NULL, "completion for bash, zsh and fish, not for \"tcsh\"" },
+        { { "completion", "tcsh" }, NULL, "the shell is not \"tcsh\"; did you mean" },
     };
     check_all(list, LENGTH(list));
 }
@@ -73,7 +73,9 @@ TEST_IN(cli_setting, kit, values_that_an_option_does_not_take_are_told)
         { { "instances", "list", "--all=yes" }, NULL, "--all takes no value" },
         { { "instances", "list", "--limit", "0" }, NULL, "--limit is a whole number from 1 to 100, not \"0\"" },
         { { "instances", "list", "--limit", "1e2" }, NULL, "--limit is a whole number" },
-        { { "instances", "list", "--workflow", "a b" }, NULL, "\"a b\" is not a workflow's name" },
+        { { "instances", "list", "--workflow", "a b" },
+          NULL,
+          "--workflow is a workflow's name, which is 1 to 64 of a-z A-Z 0-9 _ -, not \"a b\"" },
         { { "instances", "list", "--cursor", "x" }, NULL, "a cursor is of one workflow's list" },
         { { "status", "--timeout", "soon" },
           NULL,
@@ -108,7 +110,9 @@ TEST_IN(cli_setting, kit, arguments_that_are_missing_wrong_or_too_many_are_told)
         { { "instances", "create", "order/latest" }, NULL, "an instance cannot be called latest" },
         { { "instances", "create", "order/a", "--id", "b" }, NULL, "not by both" },
         { { "instances", "send-event", "a" }, NULL, "pawl instances send-event needs --type TYPE" },
-        { { "instances", "send-event", "a", "--type", "a b" }, NULL, "--type: \"a b\" is not 1 to 100 of" },
+        { { "instances", "send-event", "a", "--type", "a b" },
+          NULL,
+          "--type is 1 to 100 of a-z A-Z 0-9 _ -, not starting with -, not \"a b\"" },
         { { "instances", "send-event", "-", "-t", "x", "-p", "-" }, "a", "cannot be both" },
         { { "instances", "pause", "-", "a" }, "b", "- stands alone" },
         { { "instances", "pause", "-" },

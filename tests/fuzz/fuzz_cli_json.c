@@ -6,9 +6,9 @@
 #include "common/json.h"
 #include "fuzz.h"
 
-static struct text laid_out(const char *text, size_t size, size_t indent)
+static struct pw_buffer laid_out(const char *text, size_t size, size_t indent)
 {
-    struct text out = { NULL, 0, 0 };
+    struct pw_buffer out = { 0 };
     json_lay_out(&out, text, size, indent);
     return out;
 }
@@ -23,13 +23,13 @@ static bool is_json(const char *text, size_t size)
 
 static void check_layout(const char *text, size_t size)
 {
-    struct text line = laid_out(text, size, 0), page = laid_out(text, size, 2);
-    struct text again = laid_out(text_string(&page), page.size, 0);
+    struct pw_buffer line = laid_out(text, size, 0), page = laid_out(text, size, 2);
+    struct pw_buffer again = laid_out(text_string(&page), page.size, 0);
     assert(is_json(text_string(&line), line.size) && is_json(text_string(&page), page.size));
     assert(strcmp(text_string(&line), text_string(&again)) == 0);
-    text_free(&line);
-    text_free(&page);
-    text_free(&again);
+    pw_buffer_clear(&line);
+    pw_buffer_clear(&page);
+    pw_buffer_clear(&again);
 }
 
 static void check_items(struct pw_text text)
@@ -44,15 +44,15 @@ static void check_items(struct pw_text text)
 
 static void check_value(const json_t *value)
 {
-    struct text first = { NULL, 0, 0 }, second = { NULL, 0, 0 };
+    struct pw_buffer first = { 0 }, second = { 0 };
     json_write(&first, value, 0);
     json_t *again = json_read(text_string(&first), first.size);
     assert(again != NULL);
     json_write(&second, again, 0);
     assert(strcmp(text_string(&first), text_string(&second)) == 0);
     json_decref(again);
-    text_free(&first);
-    text_free(&second);
+    pw_buffer_clear(&first);
+    pw_buffer_clear(&second);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -14,12 +14,12 @@ static pawl_value *parse(pawl_scope *scope, const char *text, size_t size)
 }
 
 /* A text that grows. */
-struct text {
+struct pw_buffer {
     char *data;
     size_t size;
 };
 
-static void append(struct text *text, const char *data, size_t size)
+static void append(struct pw_buffer *text, const char *data, size_t size)
 {
     text->data = realloc(text->data, text->size + size + 1);
     assert(text->data != NULL);
@@ -43,7 +43,7 @@ static void walk_json(pawl_scope *scope, const char *text, size_t size, const pa
 {
     enum pawl_kind kind = pawl_value_kind(value, NULL);
     bool is_object = kind == PAWL_KIND_OBJECT;
-    struct text again = { NULL, 0 };
+    struct pw_buffer again = { NULL, 0 };
     struct pawl_json_part part;
     size_t position = 0, count = 0, before = 0;
     append(&again, is_object ? "{" : "[", 1);

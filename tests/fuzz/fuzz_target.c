@@ -7,7 +7,7 @@
 
 #include "fuzz.h"
 #include "http/target.h"
-#include "http/text.h"
+#include "common/text.h"
 
 static void check_text(const char *text, const char *buffer, size_t room)
 {
@@ -15,7 +15,7 @@ static void check_text(const char *text, const char *buffer, size_t room)
     const char *end = text + strlen(text);
     assert(end < buffer + room);
     while (text < end) {
-        size_t size = pw_http_utf8_size(text, end);
+        size_t size = pw_utf8_size(text, (size_t)(end - text));
         assert(size > 0);
         text += size;
     }

@@ -435,9 +435,9 @@ TEST_OF(fixture, metrics_are_there_while_the_store_is_not)
 
 TEST(a_labels_value_is_escaped)
 {
-    struct pw_http_text text = { 0 };
+    struct pw_buffer text = { 0 };
     pw_http_metrics_label(&text, '{', "path", "C:\\a \"b\"\nc");
     assert_false(text.failed);
     assert_string_equal(text.data, "{path=\"C:\\\\a \\\"b\\\"\\nc\"");
-    pw_http_text_clear(&text);
+    pw_buffer_clear(&text);
 }
