@@ -1,62 +1,96 @@
 /* arguments.c - see arguments.h. */
 #include "arguments.h"
 
-#include <errno.h>
-#include <getopt.h>
-#include <stdio.h>
+#include <pawl/pawl.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Texts ----------------------------------------------------------------------------------------------------------- */
+#include "common/duration.h"
+#include "common/file.h"
 
-/* Takes the text over, to be freed with the rest; NULL when memory is out. */
-static char *own(struct arguments *arguments, char *text)
+enum { PARAMS_SIZE_MAX = 64 * 1024 * 1024 };
+
+/* ---- The table --------------------------------------------------------------------------------------------------------- */
+
+#define AT(field) .offset = offsetof(struct arguments, field)
+static const struct pw_option options[] = {
+    PW_OPTIONS_OF("options"),
+    { "workflow", 0, PW_OPTION_TEXT, "NAME", .help = "only this one; else all of the module, one after the other",
+      AT(workflow) },
+    { "params", 0, PW_OPTION_JSON, "JSON | @FILE", .help = "what it is created with", AT(params_json) },
+    { "event", 0, PW_OPTION_TEXTS, "TYPE[=JSON][@OFFSET]",
+      .help = "send it an event, so long after its creation (\"@1 hour\"; without: at once); may be given more than "
+              "once, in the order of time",
+      .max = PW_TEXTS_MAX, AT(event_texts) },
+    { "sql", 0, PW_OPTION_TEXTS, "STATEMENT",
+      .help = "done first in each world, which begins empty: the tables that steps write to; may be given more than "
+              "once",
+      .max = PW_TEXTS_MAX, AT(sql) },
+    { "seed", 0, PW_OPTION_NUMBER, "N", .help = "another run of chance", .max = INT64_MAX, AT(seed) },
+    { "timeout", 0, PW_OPTION_TEXT, "DURATION",
+      .help = "code from which no new step or case is heard for so long is killed (\"60 s\"); this time is real: "
+              "give more where a single body takes longer",
+      AT(timeout) },
+    { "any-outcome", 0, PW_OPTION_FLAG, NULL, .help = "results differ from run to run by nature: do not compare them",
+      AT(outcome_may_vary) },
+    { "same-names", 0, PW_OPTION_FLAG, NULL,
+      .help = "a name twice in one pass is meant as the same step: do not tell of it", AT(names_may_repeat) },
+    { "real-clock", 0, PW_OPTION_FLAG, NULL,
+      .help = "time() and the like answer with the machine's time, not with the simulated one", AT(real_clock) },
+    { "verbose", 'v', PW_OPTION_FLAG, NULL, .help = "name every commit", AT(verbose) },
+    PW_OPTIONS_ASKED(struct arguments, asked),
+};
+#undef AT
+
+static const struct pw_section sections[] = {
+    { "exit status",
+      .entries =
+          (const struct pw_entry[]){ { "0", "well" },
+                                     { "1", "found something" },
+                                     { "2", "wrong use, nothing to check, or a report that could not be written" },
+                                     { NULL, NULL } } },
+    { "examples",
+      .examples =
+          (const struct pw_entry[]){
+              { "cc -shared -fPIC -g $(pkg-config --cflags pawl) -o order.so order.c && pawl-check ./order.so", NULL },
+              { "pawl-check ./order.so --workflow order --params '{\"sku\": \"teapot\"}' --event 'approval={\"by\": "
+                "\"Ada\"}@1 hour'",
+                NULL },
+              { NULL, NULL } } },
+};
+
+const struct pw_program arguments_program = {
+    .page = { .name = "pawl-check",
+              .summary = "run the workflows of a module once for every commit, crashed just before and just after it",
+              .usage = (const char *const[]){ "pawl-check MODULE.so [options]", NULL },
+              .description =
+                  "Time is simulated, for time(), gettimeofday() and clock_gettime(CLOCK_REALTIME), too: a wait for an "
+                  "event that never comes ends by its timeout at once.\n\n"
+                  "Found is: another result after a crash, other steps, a completed step that runs again, a run that does "
+                  "not end, a function that, run again, does not make the same durable calls, one that calls the same "
+                  "name twice in one pass, and an end with an error that only the code can cause, such as "
+                  "INVALID_DURATION. After each crash the module's static variables are as they were when it was loaded. "
+                  "Each workflow is played in a process of its own: where a body crashes for good, or does not come back, "
+                  "that is told, and the next one follows.",
+              .sections = sections,
+              .section_count = sizeof sections / sizeof sections[0],
+              .volume = 1,
+              .version = PAWL_VERSION,
+              .see_also = ".BR pawl (1),\n.BR pawld (8)\n" },
+    .options = options,
+    .option_count = sizeof options / sizeof options[0],
+};
+
+/* ---- What the values mean ------------------------------------------------------------------------------------------------ */
+
+static bool read_params(struct arguments *arguments, char *wrong)
 {
-    char **owned = realloc(arguments->owned, (arguments->owned_count + 1) * sizeof *owned);
-    if (owned == NULL || text == NULL) {
-        free(text);
-        arguments->owned = owned != NULL ? owned : arguments->owned;
-        return NULL;
-    }
-    owned[arguments->owned_count++] = text;
-    arguments->owned = owned;
-    return text;
-}
-
-static char *read_file(const char *path)
-{
-    enum { PART = 65536 };
-    FILE *file = fopen(path, "rb");
-    char *text = NULL;
-    size_t size = 0, got = file != NULL ? 1 : 0;
-    while (got > 0) {
-        char *larger = realloc(text, size + PART + 1);
-        if (larger == NULL)
-            break;
-        text = larger;
-        got = fread(text + size, 1, PART, file);
-        size += got;
-        text[size] = '\0';
-    }
-    bool failed = file == NULL || ferror(file) || text == NULL;
-    if (file != NULL)
-        (void)fclose(file);
-    if (failed) {
-        free(text);
-        return NULL;
-    }
-    return text;
-}
-
-/* ---- Options --------------------------------------------------------------------------------------------------------- */
-
-static bool parse_params(struct arguments *arguments, const char *value, char *wrong, size_t wrong_size)
-{
-    arguments->params_json = value[0] == '@' ? own(arguments, read_file(value + 1)) : value;
-    if (arguments->params_json != NULL)
+    if (arguments->params_json == NULL || arguments->params_json[0] != '@')
         return true;
-    snprintf(wrong, wrong_size, "cannot read %s: %s", value + 1, strerror(errno));
-    return false;
+    if (pw_file_read(arguments->params_json + 1, PARAMS_SIZE_MAX, &arguments->params_file, wrong) != PW_FILE_READ)
+        return false;
+    arguments->params_json = arguments->params_file.data;
+    return true;
 }
 
 /* The offset is behind the last @; one inside the JSON has a closing mark behind it. */
@@ -67,148 +101,74 @@ static char *find_offset(char *text)
 }
 
 /* type[=json][@offset] */
-static bool parse_event(struct arguments *arguments, const char *value, char *wrong, size_t wrong_size)
+static bool make_event(const char *given, struct pawl_sweep_event *event)
 {
-    struct pawl_sweep_event *events = realloc(arguments->events, (arguments->event_count + 1) * sizeof *events);
-    if (events != NULL)
-        arguments->events = events;
-    char *text = events != NULL ? own(arguments, strdup(value)) : NULL;
-    if (text == NULL) {
-        snprintf(wrong, wrong_size, "out of memory");
+    char *text = strdup(given);
+    event->type = text;
+    if (text == NULL)
         return false;
-    }
-    struct pawl_sweep_event event = { .type = text };
     char *offset = find_offset(text), *payload = strchr(text, '=');
     if (offset != NULL) {
         *offset = '\0';
-        event.after = offset + 1;
+        event->after = offset + 1;
     }
     if (payload != NULL) {
         *payload = '\0';
-        event.payload_json = payload + 1;
+        event->payload_json = payload + 1;
     }
-    events[arguments->event_count++] = event;
     return true;
 }
 
-static bool add_sql(struct arguments *arguments, const char *value, char *wrong, size_t wrong_size)
+static bool make_events(struct arguments *arguments, char *wrong)
 {
-    const char **sql = realloc(arguments->sql, (arguments->sql_count + 1) * sizeof *sql);
-    if (sql == NULL) {
-        snprintf(wrong, wrong_size, "out of memory");
-        return false;
-    }
-    sql[arguments->sql_count++] = value;
-    arguments->sql = sql;
-    return true;
+    size_t count = arguments->event_texts.count;
+    arguments->events = calloc(count + 1, sizeof *arguments->events);
+    bool is_made = arguments->events != NULL;
+    for (size_t i = 0; is_made && i < count; i++)
+        is_made = make_event(arguments->event_texts.items[i], &arguments->events[i]);
+    return is_made || pw_problem(wrong, "out of memory");
 }
 
-static bool parse_seed(struct arguments *arguments, const char *value, char *wrong, size_t wrong_size)
-{
-    char *end;
-    errno = 0;
-    arguments->seed = strtoull(value, &end, 10);
-    if (errno == 0 && end != value && *end == '\0' && value[0] != '-')
-        return true;
-    snprintf(wrong, wrong_size, "--seed is a number, not \"%s\"", value);
-    return false;
-}
+/* ---- All of it ------------------------------------------------------------------------------------------------------------ */
 
-/* A world knows what a duration is: its clock moves by one. */
-static bool measure_duration(const char *duration, int64_t *out_ms)
+static bool read_words(struct arguments *arguments, int count, char **values, char *wrong)
 {
-    pawl_world *world = NULL;
-    if (pawl_world_open(NULL, &world, NULL) != PAWL_OK)
-        return false;
-    int64_t before_ms = pawl_world_now_ms(world);
-    pawl_status status = pawl_world_advance(world, duration, NULL);
-    *out_ms = pawl_world_now_ms(world) - before_ms;
-    pawl_world_close(world);
-    return status == PAWL_OK;
-}
-
-static bool parse_timeout(struct arguments *arguments, const char *value, char *wrong, size_t wrong_size)
-{
-    arguments->timeout = value;
-    if (measure_duration(value, &arguments->timeout_ms) && arguments->timeout_ms > 0)
-        return true;
-    snprintf(wrong, wrong_size, "--timeout is a duration such as \"60 s\" or \"10 minutes\", not \"%s\"", value);
-    return false;
-}
-
-static bool parse_option(struct arguments *arguments, int option, char **values, char *wrong, size_t wrong_size)
-{
-    switch (option) {
-    case 'w':
-        arguments->workflow = optarg;
-        return true;
-    case 'p':
-        return parse_params(arguments, optarg, wrong, wrong_size);
-    case 'e':
-        return parse_event(arguments, optarg, wrong, wrong_size);
-    case 'q':
-        return add_sql(arguments, optarg, wrong, wrong_size);
-    case 's':
-        return parse_seed(arguments, optarg, wrong, wrong_size);
-    case 't':
-        return parse_timeout(arguments, optarg, wrong, wrong_size);
-    case 'a':
-        arguments->outcome_may_vary = true;
-        return true;
-    case 'n':
-        arguments->names_may_repeat = true;
-        return true;
-    case 'r':
-        arguments->real_clock = true;
-        return true;
-    case 'v':
-        arguments->verbose = true;
-        return true;
-    case 'h':
-        arguments->help = true;
-        return true;
-    case ':':
-        snprintf(wrong, wrong_size, "%s needs a value", values[optind - 1]);
-        return false;
-    default:
-        snprintf(wrong, wrong_size, "there is no option %s", values[optind - 1]);
-        return false;
-    }
-}
-
-bool arguments_parse(struct arguments *arguments, int count, char **values, char *wrong, size_t wrong_size)
-{
-    static const struct option options[] = {
-        { "workflow", required_argument, NULL, 'w' }, { "params", required_argument, NULL, 'p' },
-        { "event", required_argument, NULL, 'e' },    { "sql", required_argument, NULL, 'q' },
-        { "seed", required_argument, NULL, 's' },     { "timeout", required_argument, NULL, 't' },
-        { "any-outcome", no_argument, NULL, 'a' },    { "same-names", no_argument, NULL, 'n' },
-        { "real-clock", no_argument, NULL, 'r' },     { "verbose", no_argument, NULL, 'v' },
-        { "help", no_argument, NULL, 'h' },           { NULL, 0, NULL, 0 },
-    };
-    int option;
-    *arguments = (struct arguments){ .timeout = "60 s", .timeout_ms = 60000 };
-    opterr = 0;
-    while ((option = getopt_long(count, values, ":vh", options, NULL)) != -1) {
-        if (!parse_option(arguments, option, values, wrong, wrong_size))
+    struct pw_words words = { .words = values, .count = count, .position = 1 };
+    const struct pw_option_list list = pw_program_options(&arguments_program);
+    for (;;) {
+        struct pw_word word;
+        enum pw_words_status found = pw_words_next(&words, list.items, "pawl-check", &word, wrong);
+        if (found != PW_WORDS_FOUND)
+            return found == PW_WORDS_END;
+        if (word.option == NULL && arguments->path != NULL)
+            return pw_problem(wrong, "one module at a time: what is \"%s\"?", word.value);
+        if (word.option == NULL)
+            arguments->path = word.value;
+        else if (!pw_option_set(word.option, arguments, word.who, word.value, wrong))
             return false;
     }
-    if (arguments->help)
+}
+
+bool arguments_parse(struct arguments *arguments, int count, char **values, char wrong[PW_PROBLEM_SIZE])
+{
+    const struct pw_asked *asked = &arguments->asked;
+    *arguments = (struct arguments){ .timeout = "60 s" };
+    if (!read_words(arguments, count, values, wrong))
+        return false;
+    if (asked->help || asked->version || asked->manual || asked->completion != NULL)
         return true;
-    if (optind == count - 1) {
-        arguments->path = values[optind];
-        return true;
-    }
-    snprintf(wrong, wrong_size, optind < count ? "one module at a time: what is \"%s\"?" : "which module? (see --help)",
-             values[optind < count ? optind + 1 : 0]);
-    return false;
+    if (!pw_duration_parse(arguments->timeout, &arguments->timeout_ms) || arguments->timeout_ms == 0)
+        return pw_problem(wrong, "--timeout is a duration such as \"60 s\" or \"10 minutes\", not \"%s\"",
+                          arguments->timeout);
+    if (arguments->path == NULL)
+        return pw_problem(wrong, "which module? (see --help)");
+    return read_params(arguments, wrong) && make_events(arguments, wrong);
 }
 
 void arguments_free(struct arguments *arguments)
 {
-    for (size_t i = 0; i < arguments->owned_count; i++)
-        free(arguments->owned[i]);
-    free(arguments->owned);
+    for (size_t i = 0; arguments->events != NULL && i < arguments->event_texts.count; i++)
+        free((char *)arguments->events[i].type);
     free(arguments->events);
-    free(arguments->sql);
+    pw_buffer_clear(&arguments->params_file);
 }

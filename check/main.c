@@ -7,40 +7,6 @@
 #include "arguments.h"
 #include "sweep.h"
 
-static const char help[] =
-    "pawl-check - run the workflows of a module once for every commit, crashed just before and just after it\n"
-    "\n"
-    "usage: pawl-check MODULE.so [options]\n"
-    "\n"
-    "  --workflow NAME        only this one; else all of the module, one after the other\n"
-    "  --params JSON | @FILE  what it is created with\n"
-    "  --event TYPE[=JSON][@OFFSET]\n"
-    "                         send it an event, so long after its creation (\"@1 hour\"; without: at once);\n"
-    "                         may be given more than once, in the order of time\n"
-    "  --sql STATEMENT        done first in each world, which begins empty: the tables that steps write to;\n"
-    "                         may be given more than once\n"
-    "  --seed N               another run of chance\n"
-    "  --timeout DURATION     code from which no new step or case is heard for so long is killed (\"60 s\"); this time is\n"
-    "                         real: give more where a single body takes longer\n"
-    "  --any-outcome          results differ from run to run by nature: do not compare them\n"
-    "  --same-names           a name twice in one pass is meant as the same step: do not tell of it\n"
-    "  --real-clock           time() and the like answer with the machine's time, not with the simulated one\n"
-    "  -v, --verbose          name every commit\n"
-    "  -h, --help             this text\n"
-    "\n"
-    "Time is simulated, for time(), gettimeofday() and clock_gettime(CLOCK_REALTIME), too: a wait for an event that\n"
-    "never comes ends by its timeout at once.  Found is: another result after a crash, other steps, a completed step\n"
-    "that runs again, a run that does not end, a function that, run again, does not make the same durable calls, one\n"
-    "that calls the same name twice in one pass, and an end with an error that only the code can cause, such as\n"
-    "INVALID_DURATION.  After each crash the module's static variables are as they were when it was loaded.  Each\n"
-    "workflow is played in a process of its own: where a body crashes for good, or does not come back, that is told,\n"
-    "and the next one follows.\n"
-    "Exit status: 0 well, 1 found something, 2 wrong use, nothing to check, or a report that could not be written.\n"
-    "\n"
-    "examples:\n"
-    "  cc -shared -fPIC -g $(pkg-config --cflags pawl) -o order.so order.c && pawl-check ./order.so\n"
-    "  pawl-check ./order.so --workflow order --params '{\"sku\": \"teapot\"}' --event 'approval={\"by\": \"Ada\"}@1 hour'\n";
-
 /* ---- Sweeping --------------------------------------------------------------------------------------------------------------- */
 
 /* The worse one. */
@@ -115,17 +81,21 @@ static int check_module(const struct arguments *arguments)
 
 int main(int count, char **values)
 {
-    struct arguments arguments;
-    char wrong[512];
+    struct arguments arguments = { .path = NULL };
+    struct pw_buffer answer = { 0 };
+    char wrong[PW_PROBLEM_SIZE];
     int exit_code = EXIT_WELL;
-    if (!arguments_parse(&arguments, count, values, wrong, sizeof wrong)) {
+    bool is_answered = pw_program_complete(&arguments_program, count, values, &answer);
+    if (!is_answered && !arguments_parse(&arguments, count, values, wrong)) {
         fprintf(stderr, "pawl-check: %s\n", wrong);
         exit_code = EXIT_WRONG_USE;
-    } else if (arguments.help) {
-        fputs(help, stdout);
+    } else if (is_answered || pw_program_answer(&arguments_program, &arguments.asked, &answer)) {
+        fputs(answer.data != NULL ? answer.data : "", stdout);
+        exit_code = answer.failed ? EXIT_WRONG_USE : EXIT_WELL;
     } else {
         exit_code = check_module(&arguments);
     }
+    pw_buffer_clear(&answer);
     arguments_free(&arguments);
     return report_is_written() ? exit_code : EXIT_WRONG_USE;
 }

@@ -37,8 +37,8 @@ static pawl_status make_ready(pawl_world *world, void *user, struct pawl_error *
     const struct sweep *sweep = user;
     const struct arguments *arguments = sweep->arguments;
     pawl_status status = arguments->real_clock ? PAWL_OK : show_clock(world, error);
-    for (size_t i = 0; status == PAWL_OK && i < arguments->sql_count; i++)
-        status = pawl_world_sql(world, arguments->sql[i], error);
+    for (size_t i = 0; status == PAWL_OK && i < arguments->sql.count; i++)
+        status = pawl_world_sql(world, arguments->sql.items[i], error);
     return status == PAWL_OK ? pawl_load_module(pawl_world_engine(world), sweep->path, error) : status;
 }
 
@@ -102,10 +102,10 @@ static int sweep_loaded(struct sweep *sweep)
     options.workflow = sweep->workflow;
     options.params_json = arguments->params_json;
     options.events = arguments->events;
-    options.event_count = arguments->event_count;
+    options.event_count = arguments->event_texts.count;
     options.setup = make_ready;
     options.user = sweep;
-    options.seed = arguments->seed;
+    options.seed = (uint64_t)arguments->seed;
     options.outcome_may_vary = arguments->outcome_may_vary;
     options.names_may_repeat = arguments->names_may_repeat;
     options.place = place_tell;

@@ -1,11 +1,9 @@
 /* json_input.c - see json_input.h. */
 #include "json_input.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "common/file.h"
 #include "common/json.h"
 #include "common/limits.h"
 #include "json_output.h"
@@ -16,38 +14,16 @@ enum { INPUT_SIZE_MAX = 64 * 1024 * 1024, EXCERPT_SIZE = 60, ENVELOPE_DEPTH = 2 
 
 /* ---- Files ----------------------------------------------------------------------------------------------------------- */
 
-static enum exit_code read_all(struct problem *problem, const char *who, const char *path, FILE *file,
-                               struct pw_buffer *out)
-{
-    char bytes[8192];
-    size_t got;
-    while ((got = fread(bytes, 1, sizeof bytes, file)) > 0) {
-        pw_buffer_add(out, bytes, got);
-        if (out->size > INPUT_SIZE_MAX)
-            return problem_use(problem, "%s: %s is larger than 64 MiB", who, path);
-    }
-    if (ferror(file))
-        return problem_use(problem, "%s: %s cannot be read: %s", who, path, strerror(errno));
-    if (strlen(text_string(out)) != out->size)
-        return problem_use(problem, "%s: %s has a NUL byte in it; it is not text", who, path);
-    return EXIT_DONE;
-}
-
 enum exit_code file_read(struct pool *pool, struct problem *problem, const char *who, const char *path,
                          const char **out_text)
 {
-    bool is_input = strcmp(path, "-") == 0;
-    FILE *file = is_input ? stdin : fopen(path, "re");
     struct pw_buffer text = { 0 };
-    if (file == NULL)
-        return problem_use(problem, "%s: %s cannot be read: %s", who, path, strerror(errno));
-    enum exit_code code = read_all(problem, who, is_input ? "standard input" : path, file, &text);
-    if (code == EXIT_DONE)
+    char wrong[PW_PROBLEM_SIZE];
+    bool is_read = pw_file_read(path, INPUT_SIZE_MAX, &text, wrong) == PW_FILE_READ;
+    if (is_read)
         *out_text = pool_copy(pool, text_string(&text), text.size);
-    if (!is_input)
-        (void)fclose(file);
     pw_buffer_clear(&text);
-    return code;
+    return is_read ? EXIT_DONE : problem_use(problem, "%s: %s", who, wrong);
 }
 
 /* ---- Mistakes -------------------------------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/suggest.h"
+#include "common/limits.h"
 #include "files.h"
 #include "problem.h"
 #include "webhook.h"
@@ -17,19 +18,6 @@ struct place {
     char prefix[128];
     struct pawl_error *error;
 };
-
-static pawl_status no_such_key(const struct place *place, const char *key, const char *const *candidates)
-{
-    size_t count = 0;
-    while (candidates[count] != NULL)
-        count++;
-    const char *nearest = pw_suggest(key, candidates, count);
-    if (nearest != NULL)
-        return problem(place->error, PAWL_INVALID, "%.300s: there is no key \"%s%.60s\"; did you mean \"%s%s\"?",
-                       place->file, place->prefix, key, place->prefix, nearest);
-    return problem(place->error, PAWL_INVALID, "%.300s: there is no key \"%s%.60s\" (see pawld --help)", place->file,
-                   place->prefix, key);
-}
 
 /* ---- Webhooks ---------------------------------------------------------------------------------------------------- */
 
@@ -92,61 +80,183 @@ static pawl_status read_secret(const struct place *place, const pawl_value *valu
     return hook->secret != NULL ? PAWL_OK : problem(place->error, PAWL_NOMEM, "out of memory");
 }
 
-static pawl_status read_hook_text(const struct place *place, const pawl_value *value, const char **out_text)
+/* ---- Objects ----------------------------------------------------------------------------------------------------- */
+
+#define HOOK(field) .offset = offsetof(struct webhook_settings, field)
+static const struct pw_option hook_options[] = {
+    { NULL, 0, PW_OPTION_TEXT, NULL, .key = "name", HOOK(name) },
+    { NULL, 0, PW_OPTION_TEXT, NULL, .key = "url", HOOK(url) },
+    { NULL, 0, PW_OPTION_OTHER, NULL, .key = "events" },
+    { NULL, 0, PW_OPTION_OTHER, NULL, .key = "secret" },
+    { NULL, 0, PW_OPTION_OTHER, NULL, .key = "secretFile" },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .key = "timeoutMs", .min = 1, .max = 600000, HOOK(timeout_ms) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .key = "attempts", .min = 1, .max = 100, HOOK(attempts) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .key = "delayMs", .min = 1, .max = PW_DAY_MS, HOOK(delay_ms) },
+};
+#undef HOOK
+
+static const struct pw_option function_options[] = {
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .key = "concurrency", .min = 1, .max = INT32_MAX,
+      .offset = offsetof(struct function_settings, concurrency) },
+};
+
+/* An object, and what its keys set. */
+struct target {
+    const struct pw_option *options;
+    size_t count;
+    void *base;
+    pawl_status (*read_other)(struct place *place, const struct pw_option *option, const pawl_value *value, void *base);
+};
+
+static pawl_status read_object(struct place *place, const struct target *target, const char *group,
+                               const pawl_value *object);
+
+static pawl_status not_wanted(const struct place *place, const struct pw_option *option, const pawl_value *value)
 {
-    const char *text = pawl_value_string(value, NULL, NULL);
-    if (text == NULL || text[0] == '\0')
-        return wrong(place, "is a text");
-    *out_text = text;
-    return PAWL_OK;
+    char wanted[160], what[96] = "that";
+    enum pawl_kind kind = pawl_value_kind(value, NULL);
+    bool is_store = option == settings_key("store"); /* a URL may hold a password */
+    if (is_store)
+        (void)snprintf(wanted, sizeof wanted, "the URL of one database (run one pawld for each: docs/postgres.md)");
+    else
+        pw_option_wanted(option, wanted, sizeof wanted);
+    if (is_store && kind == PAWL_KIND_ARRAY)
+        (void)snprintf(what, sizeof what, "a list");
+    else if (kind == PAWL_KIND_STRING && !is_store && option->kind != PW_OPTION_OTHER) /* which may be secret */
+        (void)snprintf(what, sizeof what, "\"%.80s\"", pawl_value_string(value, NULL, ""));
+    else if (kind == PAWL_KIND_INT)
+        (void)snprintf(what, sizeof what, "%lld", (long long)pawl_value_int(value, NULL, 0));
+    return wrong(place, "is %s, not %s", wanted, what);
 }
 
-static pawl_status read_int(const struct place *place, const pawl_value *value, int64_t max, int64_t *out_number)
+/* The value as a flag would give it; NULL: it is of another kind. */
+static const char *text_of(const struct pw_option *option, const pawl_value *value, char out_number[40])
 {
-    int64_t number = pawl_value_int(value, NULL, 0);
-    if (number < 1 || number > max)
-        return wrong(place, "is a whole number from 1 to %lld", (long long)max);
-    *out_number = number;
-    return PAWL_OK;
+    enum pawl_kind kind = pawl_value_kind(value, NULL);
+    bool is_number = option->kind == PW_OPTION_NUMBER || option->kind == PW_OPTION_REAL;
+    if (kind == PAWL_KIND_STRING && !is_number && option->kind != PW_OPTION_FLAG && option->kind != PW_OPTION_OTHER)
+        return pawl_value_string(value, NULL, NULL);
+    if (kind == PAWL_KIND_INT && is_number)
+        (void)snprintf(out_number, 40, "%lld", (long long)pawl_value_int(value, NULL, 0));
+    else if (kind == PAWL_KIND_REAL && option->kind == PW_OPTION_REAL)
+        (void)snprintf(out_number, 40, "%.17g", pawl_value_real(value, NULL, 0));
+    else
+        return NULL;
+    return out_number;
 }
 
-static pawl_status read_hook_key(struct place *place, const char *key, const pawl_value *value,
-                                 struct webhook_settings *hook)
+static pawl_status set_text(const struct place *place, const struct target *target, const struct pw_option *option,
+                            const char *text)
 {
-    static const char *const keys[] = { "name",      "url",      "events",  "secret", "secretFile",
-                                        "timeoutMs", "attempts", "delayMs", NULL };
-    enum { HOOK_NAME, HOOK_URL, HOOK_EVENTS, HOOK_SECRET, HOOK_SECRET_FILE, HOOK_TIMEOUT, HOOK_ATTEMPTS, HOOK_DELAY };
-    int which = 0;
-    while (keys[which] != NULL && strcmp(keys[which], key) != 0)
-        which++;
-    if (keys[which] == NULL)
-        return no_such_key(place, key, keys);
-    struct place inner = *place;
-    (void)snprintf(inner.prefix, sizeof inner.prefix, "%.40s%s", place->prefix, key);
-    switch (which) {
-    case HOOK_NAME:
-        return read_hook_text(&inner, value, &hook->name);
-    case HOOK_URL:
-        return read_hook_text(&inner, value, &hook->url);
-    case HOOK_EVENTS:
-        return read_events(&inner, value, hook);
-    case HOOK_SECRET:
-    case HOOK_SECRET_FILE:
-        return read_secret(&inner, value, which == HOOK_SECRET_FILE, hook);
-    case HOOK_TIMEOUT:
-        return read_int(&inner, value, 600000, &hook->timeout_ms);
-    case HOOK_ATTEMPTS:
-        return read_int(&inner, value, 100, &hook->attempts);
-    default:
-        return read_int(&inner, value, 86400000, &hook->delay_ms);
+    char who[400], problem_text[PW_PROBLEM_SIZE];
+    (void)snprintf(who, sizeof who, "%.200s: \"%s\"", place->file, place->prefix);
+    if (target->base == place->settings)
+        return settings_set(target->base, option, who, text, place->error);
+    return pw_option_set(option, target->base, who, text, problem_text)
+               ? PAWL_OK
+               : problem(place->error, PAWL_INVALID, "%s", problem_text);
+}
+
+static pawl_status read_value(struct place *place, const struct target *target, const struct pw_option *option,
+                              const pawl_value *value)
+{
+    char number[40];
+    const char *text = text_of(option, value, number);
+    bool is_list = option->kind == PW_OPTION_TEXTS && pawl_value_kind(value, NULL) == PAWL_KIND_ARRAY;
+    pawl_status status = PAWL_OK;
+    if (option->kind == PW_OPTION_OTHER)
+        return target->read_other(place, option, value, target->base);
+    if (option->kind == PW_OPTION_TEXTS)
+        ((struct pw_texts *)(void *)((char *)target->base + option->offset))->count = 0;
+    if (text != NULL)
+        return set_text(place, target, option, text);
+    if (option->kind == PW_OPTION_FLAG && pawl_value_kind(value, NULL) == PAWL_KIND_BOOL) {
+        *(bool *)((char *)target->base + option->offset) = pawl_value_bool(value, NULL, false);
+        return PAWL_OK;
     }
+    for (size_t i = 0; is_list && status == PAWL_OK && i < pawl_value_size(value, NULL); i++) {
+        text = pawl_value_string(pawl_value_item(value, i), NULL, NULL);
+        status = text != NULL ? set_text(place, target, option, text) : not_wanted(place, option, value);
+    }
+    return is_list && pawl_value_size(value, NULL) > 0 ? status : not_wanted(place, option, value);
+}
+
+/* The keys of the group: "store" and "tls" of "", "cert" of "tls.". */
+static pawl_status no_such_key(const struct place *place, const struct target *target, const char *group,
+                               const char *key)
+{
+    char keys[PW_PROGRAM_OPTIONS_MAX][64];
+    const char *list[PW_PROGRAM_OPTIONS_MAX];
+    size_t count = 0, size = strlen(group);
+    for (size_t i = 0; i < target->count; i++) {
+        const char *own = target->options[i].key;
+        if (own == NULL || strncmp(own, group, size) != 0)
+            continue;
+        (void)snprintf(keys[count], 64, "%.*s", (int)strcspn(own + size, "."), own + size);
+        list[count] = keys[count];
+        count++;
+    }
+    const char *nearest = pw_suggest(key, list, count);
+    if (nearest != NULL)
+        return problem(place->error, PAWL_INVALID, "%.300s: there is no key \"%s%.60s\"; did you mean \"%s%s\"?",
+                       place->file, place->prefix, key, place->prefix, nearest);
+    return problem(place->error, PAWL_INVALID, "%.300s: there is no key \"%s%.60s\" (see pawld --help)", place->file,
+                   place->prefix, key);
+}
+
+/* What a flag has set is looked at all the same: a file is right or wrong, whatever the flags are. */
+static pawl_status read_key(struct place *place, const struct target *target, const char *group, const char *key,
+                            const pawl_value *value)
+{
+    char path[128];
+    struct place inner = *place;
+    struct settings aside = { .scope = place->settings->scope };
+    struct target other = *target;
+    size_t size = (size_t)snprintf(path, sizeof path, "%s%.60s", group, key);
+    (void)snprintf(inner.prefix, sizeof inner.prefix, "%.60s%.60s", place->prefix, key);
+    for (size_t i = 0; i < target->count; i++) {
+        const struct pw_option *option = &target->options[i];
+        if (option->key == NULL || strncmp(option->key, path, size) != 0 || strchr(key, '.') != NULL)
+            continue;
+        if (option->key[size] == '\0') {
+            if (target->base == place->settings && settings_is_given(place->settings, option))
+                other.base = inner.settings = &aside;
+            return read_value(&inner, &other, option, value);
+        }
+        if (option->key[size] != '.')
+            continue;
+        if (pawl_value_kind(value, NULL) != PAWL_KIND_OBJECT)
+            return wrong(&inner, "is an object");
+        (void)snprintf(inner.prefix, sizeof inner.prefix, "%.60s%.60s.", place->prefix, key);
+        return read_object(&inner, target, inner.prefix, value); /* groups have no groups in them */
+    }
+    return no_such_key(place, target, group, key);
+}
+
+static pawl_status read_object(struct place *place, const struct target *target, const char *group,
+                               const pawl_value *object)
+{
+    pawl_status status = PAWL_OK;
+    for (size_t i = 0; status == PAWL_OK && i < pawl_value_size(object, NULL); i++)
+        status = read_key(place, target, group, pawl_value_key(object, i), pawl_value_item(object, i));
+    return status;
+}
+
+/* ---- What is not just set ---------------------------------------------------------------------------------------- */
+
+static pawl_status read_hook_other(struct place *place, const struct pw_option *option, const pawl_value *value,
+                                   void *base)
+{
+    if (strcmp(option->key, "events") == 0)
+        return read_events(place, value, base);
+    return read_secret(place, value, strcmp(option->key, "secretFile") == 0, base);
 }
 
 static pawl_status read_hook(struct place *place, const pawl_value *value, struct webhook_settings *hook)
 {
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < pawl_value_size(value, NULL); i++)
-        status = read_hook_key(place, pawl_value_key(value, i), pawl_value_item(value, i), hook);
+    const struct target target = { hook_options, sizeof hook_options / sizeof hook_options[0], hook, read_hook_other };
+    *hook = (struct webhook_settings){ .timeout_ms = WEBHOOK_TIMEOUT_MS };
+    pawl_status status = read_object(place, &target, "", value);
     if (status != PAWL_OK)
         return status;
     const char *missing = hook->name == NULL     ? "name"
@@ -162,147 +272,41 @@ static pawl_status read_hook(struct place *place, const pawl_value *value, struc
     return PAWL_OK;
 }
 
-static pawl_status read_hooks(struct place *place, const struct setting *setting, const pawl_value *hooks)
-{
-    char who[300];
-    size_t count = pawl_value_size(hooks, NULL);
-    (void)snprintf(who, sizeof who, "%.200s: \"webhooks\"", place->file);
-    if (pawl_value_kind(hooks, NULL) != PAWL_KIND_ARRAY || count > WEBHOOKS_MAX)
-        return settings_wrong(setting, who, "that", place->error);
-    for (size_t i = 0; i < count; i++) {
-        struct place inner = *place;
-        (void)snprintf(inner.prefix, sizeof inner.prefix, "webhooks.%zu.", i);
-        if (pawl_value_kind(pawl_value_item(hooks, i), NULL) != PAWL_KIND_OBJECT)
-            return settings_wrong(setting, who, "one with something else in it", place->error);
-        place->settings->webhooks[i] = (struct webhook_settings){ .timeout_ms = WEBHOOK_TIMEOUT_MS };
-        pawl_status status = read_hook(&inner, pawl_value_item(hooks, i), &place->settings->webhooks[i]);
-        if (status != PAWL_OK)
-            return status;
-        place->settings->webhook_count = i + 1;
-    }
-    return PAWL_OK;
-}
-
-/* ---- Functions --------------------------------------------------------------------------------------------------- */
-
-/* An object of one key, so far: {"concurrency": 4}. */
-static pawl_status read_function(struct place *place, const pawl_value *value, struct function_settings *function)
-{
-    static const char *const keys[] = { "concurrency", NULL };
-    for (size_t i = 0; i < pawl_value_size(value, NULL); i++) {
-        if (strcmp(pawl_value_key(value, i), keys[0]) != 0)
-            return no_such_key(place, pawl_value_key(value, i), keys);
-        struct place inner = *place;
-        (void)snprintf(inner.prefix, sizeof inner.prefix, "%.90s%s", place->prefix, keys[0]);
-        pawl_status status = read_int(&inner, pawl_value_item(value, i), INT32_MAX, &function->concurrency);
-        if (status != PAWL_OK)
-            return status;
-    }
-    return PAWL_OK;
-}
-
-static pawl_status read_functions(struct place *place, const struct setting *setting, const pawl_value *functions)
-{
-    char who[300];
-    struct settings *settings = place->settings;
-    size_t count = pawl_value_size(functions, NULL);
-    (void)snprintf(who, sizeof who, "%.200s: \"functions\"", place->file);
-    if (pawl_value_kind(functions, NULL) != PAWL_KIND_OBJECT || count > FUNCTIONS_MAX)
-        return settings_wrong(setting, who, "that", place->error);
-    for (size_t i = 0; i < count; i++) {
-        struct place inner = *place;
-        struct function_settings *function = &settings->functions[settings->function_count];
-        *function = (struct function_settings){ .name = pawl_value_key(functions, i) };
-        (void)snprintf(inner.prefix, sizeof inner.prefix, "functions.%.64s.", function->name);
-        if (pawl_value_kind(pawl_value_item(functions, i), NULL) != PAWL_KIND_OBJECT)
-            return settings_wrong(setting, who, "one with something else in it", place->error);
-        pawl_status status = read_function(&inner, pawl_value_item(functions, i), function);
-        if (status != PAWL_OK)
-            return status;
-        settings->function_count++;
-    }
-    return PAWL_OK;
-}
-
-/* ---- Keys -------------------------------------------------------------------------------------------------------- */
-
 /* Whoever gives --tokens means these, and no others besides. */
-static pawl_status read_tokens(struct place *place, const struct setting *setting, const pawl_value *lines)
+static pawl_status read_tokens(struct place *place, const pawl_value *lines)
 {
-    char who[300];
-    bool is_list = pawl_value_kind(lines, NULL) == PAWL_KIND_ARRAY;
-    for (size_t i = 0; is_list && i < pawl_value_size(lines, NULL); i++)
-        is_list = pawl_value_kind(pawl_value_item(lines, i), NULL) == PAWL_KIND_STRING;
-    (void)snprintf(who, sizeof who, "%.200s: \"tokens\"", place->file);
-    if (!is_list)
-        return settings_wrong(setting, who, "that", place->error);
     if (!settings_is_given(place->settings, settings_key("tokensFile")))
         place->settings->tokens = lines;
     return PAWL_OK;
 }
 
-/* The keys of the object at the prefix: "store" and "tls" of "", "cert" of "tls.". */
-static size_t list_keys(const char *prefix, char keys[SETTINGS_MAX][64], const char **list)
+/* Lists of texts and of objects, and an object of objects. */
+static pawl_status read_other(struct place *place, const struct pw_option *option, const pawl_value *value, void *base)
 {
-    size_t count = 0, prefix_size = strlen(prefix);
-    for (size_t i = 0; i < settings_count; i++) {
-        const char *key = settings_table[i].key;
-        if (key == NULL || strncmp(key, prefix, prefix_size) != 0)
-            continue;
-        (void)snprintf(keys[count], 64, "%.*s", (int)strcspn(key + prefix_size, "."), key + prefix_size);
-        list[count] = keys[count];
-        count++;
-    }
-    list[count] = NULL;
-    return count;
-}
-
-static bool is_group(const char *path)
-{
-    size_t size = strlen(path);
-    for (size_t i = 0; i < settings_count; i++) {
-        const char *key = settings_table[i].key;
-        if (key != NULL && strncmp(key, path, size) == 0 && key[size] == '.')
-            return true;
-    }
-    return false;
-}
-
-static pawl_status read_key(struct place *place, const char *path, const char *key, const pawl_value *value)
-{
-    char keys[SETTINGS_MAX][64], who[512];
-    const char *list[SETTINGS_MAX + 1];
-    const struct setting *setting = strchr(key, '.') == NULL ? settings_key(path) : NULL;
-    if (setting == NULL) {
-        (void)list_keys(place->prefix, keys, list);
-        return no_such_key(place, key, list);
-    }
-    if (setting->kind == SETTING_HOOKS)
-        return read_hooks(place, setting, value);
-    if (setting->kind == SETTING_FUNCTIONS)
-        return read_functions(place, setting, value);
-    if (setting->kind == SETTING_TOKENS)
-        return read_tokens(place, setting, value);
-    (void)snprintf(who, sizeof who, "%.300s: \"%s\"", place->file, path);
-    return settings_set_value(place->settings, setting, who, value, place->error);
-}
-
-static pawl_status read_object(struct place *place, const pawl_value *object)
-{
+    struct settings *settings = base;
+    bool is_functions = strcmp(option->key, "functions") == 0, is_tokens = strcmp(option->key, "tokens") == 0;
+    enum pawl_kind inner_kind = is_tokens ? PAWL_KIND_STRING : PAWL_KIND_OBJECT;
+    size_t count = pawl_value_size(value, NULL), count_max = is_functions ? FUNCTIONS_MAX : WEBHOOKS_MAX;
+    bool is_wanted = pawl_value_kind(value, NULL) == (is_functions ? PAWL_KIND_OBJECT : PAWL_KIND_ARRAY) &&
+                     (is_tokens || count <= count_max);
+    for (size_t i = 0; is_wanted && i < count; i++)
+        is_wanted = pawl_value_kind(pawl_value_item(value, i), NULL) == inner_kind;
+    if (!is_wanted)
+        return not_wanted(place, option, value);
+    if (is_tokens)
+        return read_tokens(place, value);
     pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < pawl_value_size(object, NULL); i++) {
-        const char *key = pawl_value_key(object, i);
-        const pawl_value *value = pawl_value_item(object, i);
-        char path[sizeof place->prefix + 64];
-        (void)snprintf(path, sizeof path, "%s%.60s", place->prefix, key);
-        if (!is_group(path)) {
-            status = read_key(place, path, key, value);
-        } else if (pawl_value_kind(value, NULL) != PAWL_KIND_OBJECT) {
-            status = problem(place->error, PAWL_INVALID, "%.300s: \"%s\" is an object", place->file, path);
+    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+        struct place inner = *place;
+        if (is_functions) {
+            struct function_settings *function = &settings->functions[settings->function_count++];
+            *function = (struct function_settings){ .name = pawl_value_key(value, i) };
+            (void)snprintf(inner.prefix, sizeof inner.prefix, "functions.%.64s.", function->name);
+            status = read_object(&inner, &(struct target){ function_options, 1, function, NULL }, "",
+                                 pawl_value_item(value, i));
         } else {
-            struct place inner = *place;
-            (void)snprintf(inner.prefix, sizeof inner.prefix, "%.60s.", path);
-            status = read_object(&inner, value); /* groups have no groups in them, so this is one level deep */
+            (void)snprintf(inner.prefix, sizeof inner.prefix, "webhooks.%zu.", i);
+            status = read_hook(&inner, pawl_value_item(value, i), &settings->webhooks[settings->webhook_count++]);
         }
     }
     return status;
@@ -322,5 +326,7 @@ pawl_status config_read(struct settings *settings, const char *path, struct pawl
         return problem(error, status, "%.200s: %.280s", path, why.text);
     if (pawl_value_kind(value, NULL) != PAWL_KIND_OBJECT)
         return problem(error, PAWL_INVALID, "%.300s: a configuration is a JSON object", path);
-    return read_object(&place, value);
+    return read_object(
+        &place, &(struct target){ settings_program.options, settings_program.option_count, settings, read_other }, "",
+        value);
 }

@@ -355,7 +355,7 @@ static void tell_start(const struct daemon *daemon)
     char addresses[1024] = "", workflows[600] = "", workers[600] = "";
     write_addresses(daemon, addresses, sizeof addresses);
     size_t count = write_workflows(daemon, workflows, sizeof workflows);
-    const struct texts *modules = &daemon->settings->worker_modules;
+    const struct pw_texts *modules = &daemon->settings->worker_modules;
     for (size_t i = 0; i < modules->count; i++)
         append(workers, sizeof workers, ", ", modules->items[i]);
     log_line(&daemon->log, PAWL_LOG_INFO, "pawld %s listening on %s, store %s, %zu workflow%s%s%s%s%s%s",

@@ -21,8 +21,8 @@
 
 struct dev {
     const struct settings *settings;
-    struct settings running; /* the same, with the modules that were compiled in place of the sources */
-    struct texts compiled;   /* the newest that compiled; its texts are ours */
+    struct settings running;  /* the same, with the modules that were compiled in place of the sources */
+    struct pw_texts compiled; /* the newest that compiled; its texts are ours */
     struct log log;
     int signal_fd, watch_fd;
     char folder[256];
@@ -35,7 +35,7 @@ struct dev {
 
 /* ---- Compiled modules -------------------------------------------------------------------------------------------- */
 
-static void remove_modules(struct texts *modules)
+static void remove_modules(struct pw_texts *modules)
 {
     for (size_t i = 0; i < modules->count; i++) {
         (void)unlink(modules->items[i]);
@@ -52,9 +52,9 @@ static char *module_name(const struct dev *dev, size_t position)
     return strdup(path);
 }
 
-static pawl_status compile_all(struct dev *dev, struct texts *out_modules, int *out_signal, struct pawl_error *error)
+static pawl_status compile_all(struct dev *dev, struct pw_texts *out_modules, int *out_signal, struct pawl_error *error)
 {
-    const struct texts *sources = &dev->settings->modules;
+    const struct pw_texts *sources = &dev->settings->modules;
     pawl_status status = PAWL_OK;
     dev->generation++;
     for (size_t i = 0; i < sources->count && (status == PAWL_OK || status == PAWL_FAILED); i++) {
@@ -119,7 +119,7 @@ static void replace_child(struct dev *dev)
 /* PAWL_INVALID: nothing can ever be compiled here.  *out_signal: came meanwhile, and nothing is changed; else 0. */
 static pawl_status rebuild(struct dev *dev, int *out_signal, struct pawl_error *error)
 {
-    struct texts modules = { .count = 0 };
+    struct pw_texts modules = { .count = 0 };
     *out_signal = 0;
     pawl_status status = compile_all(dev, &modules, out_signal, error);
     if (status == PAWL_OK) {
@@ -227,7 +227,7 @@ static bool make_folder(struct dev *dev)
 
 static bool open_dev(struct dev *dev)
 {
-    const struct texts *sources = &dev->settings->modules;
+    const struct pw_texts *sources = &dev->settings->modules;
     for (size_t i = 0; i < sources->count; i++) {
         if (access(sources->items[i], R_OK) != 0) {
             fprintf(stderr, "pawld: %s: %s\n", sources->items[i], strerror(errno));

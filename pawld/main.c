@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arguments.h"
 #include "config.h"
 #include "daemon.h"
 #include "dev.h"
@@ -17,24 +16,28 @@
 
 static pawl_status read_settings(struct settings *settings, int count, char **values, struct pawl_error *error)
 {
-    pawl_status status = arguments_parse(settings, count, values, error);
-    if (status != PAWL_OK || settings->help || settings->version)
+    const struct pw_asked *asked = &settings->asked;
+    pawl_status status = settings_read_flags(settings, count, values, error);
+    if (status != PAWL_OK || asked->help || asked->version || asked->manual || asked->completion != NULL)
         return status;
     if (settings->config != NULL)
         status = config_read(settings, settings->config, error);
     return status == PAWL_OK ? settings_check(settings, error) : status;
 }
 
+/* On standard output. */
+static int tell(struct pw_buffer *answer)
+{
+    bool is_told = !answer->failed && (answer->size == 0 || fputs(answer->data, stdout) >= 0) && fflush(stdout) == 0;
+    pw_buffer_clear(answer);
+    return is_told ? EXIT_WELL : EXIT_BROKEN;
+}
+
 static int run(const struct settings *settings)
 {
-    if (settings->help) {
-        arguments_print_help();
-        return EXIT_WELL;
-    }
-    if (settings->version) {
-        printf("pawld %s\n", pawl_version());
-        return EXIT_WELL;
-    }
+    struct pw_buffer answer = { 0 };
+    if (pw_program_answer(&settings_program, &settings->asked, &answer))
+        return tell(&answer);
     if (settings->migrate_only)
         return daemon_migrate(settings);
     (void)setvbuf(stdout, NULL, _IOLBF, 0); /* what modules print is seen when it is printed */
@@ -65,8 +68,11 @@ int main(int count, char **values)
     memory_begin();
     fill_standard_descriptors();
     (void)signal(SIGPIPE, SIG_IGN); /* whoever does not read us any more is an error of a write, not the end */
+    struct pw_buffer answer = { 0 };
     if (count > 1 && strcmp(values[1], "token") == 0)
         return tokens_command(count, values);
+    if (pw_program_complete(&settings_program, count, values, &answer))
+        return tell(&answer);
     if (!settings_init(&settings)) {
         problem_print(PAWL_NOMEM, &error);
         return EXIT_BROKEN;

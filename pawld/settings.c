@@ -1,322 +1,250 @@
 /* settings.c - see settings.h. */
 #include "settings.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <pawl/pawl.h>
 #include <string.h>
 
 #include "address.h"
+#include "common/limits.h"
 #include "common/store_url.h"
 #include "problem.h"
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-static const char *const log_formats[] = { "auto", "json", "plain", NULL };
-static const char *const log_levels[] = { "debug", "info", "warn", "error", NULL };
+enum { PATH_SIZE_MAX = 4096, GIB = 1 << 30 };
 
-enum { PATH_SIZE_MAX = 4096, DAY_MS = 86400000, GIB = 1 << 30 };
-
-#define AT(field) offsetof(struct settings, field)
-const struct setting settings_table[] = {
-    { "config", NULL, SETTING_TEXT, AT(config), 1, PATH_SIZE_MAX, NULL },
-    { "store", "store", SETTING_STORE, AT(store), 1, PATH_SIZE_MAX, NULL },
-    { "listen", "listen", SETTING_LIST, AT(listen), 1, 16, NULL },
-    { "mount", "mount", SETTING_TEXT, AT(mount), 0, 256, NULL },
-    { "workers", "workers", SETTING_INT, AT(workers), 0, 1024, NULL },
-    { "in-flight", "inFlight", SETTING_INT, AT(in_flight), 1, 1000000, NULL },
-    { "tokens", "tokensFile", SETTING_TEXT, AT(tokens_file), 1, PATH_SIZE_MAX, NULL },
-    { "rate-limit", "rateLimit", SETTING_REAL, AT(rate_limit), 0, 1000000, NULL },
-    { "tls-cert", "tls.cert", SETTING_TEXT, AT(tls_cert), 1, PATH_SIZE_MAX, NULL },
-    { "tls-key", "tls.key", SETTING_TEXT, AT(tls_key), 1, PATH_SIZE_MAX, NULL },
-    { "tls-allow-readable-key", "tls.allowReadableKey", SETTING_BOOL, AT(tls_allow_readable_key), 0, 1, NULL },
-    { "cors", "cors", SETTING_TEXT, AT(cors), 1, 256, NULL },
-    { "allow-tick", "allowTick", SETTING_BOOL, AT(allow_tick), 0, 1, NULL },
-    { "log", "log", SETTING_TEXT, AT(log), 1, 16, log_formats },
-    { "log-level", "logLevel", SETTING_TEXT, AT(log_level), 1, 16, log_levels },
-    { "drain-ms", "drainMs", SETTING_INT, AT(drain_ms), 0, DAY_MS, NULL },
-    { "dev", "dev", SETTING_BOOL, AT(dev), 0, 1, NULL },
-    { "migrate-only", NULL, SETTING_BOOL, AT(migrate_only), 0, 1, NULL },
-    { "help", NULL, SETTING_BOOL, AT(help), 0, 1, NULL },
-    { "version", NULL, SETTING_BOOL, AT(version), 0, 1, NULL },
-    { "worker", "workerModules", SETTING_LIST, AT(worker_modules), 1, TEXTS_MAX, NULL },
-    { NULL, "modules", SETTING_LIST, AT(modules), 1, TEXTS_MAX, NULL }, /* on the command line: what is no flag */
-    { NULL, "tokens", SETTING_TOKENS, AT(tokens), 0, 0, NULL },
-    { NULL, "webhooks", SETTING_HOOKS, AT(webhooks), 0, 0, NULL },
-    { NULL, "functions", SETTING_FUNCTIONS, AT(functions), 0, 0, NULL },
-    { NULL, "webhookParallelism", SETTING_INT, AT(webhook_parallelism), 1, 64, NULL },
-    { NULL, "limits.steps", SETTING_INT, AT(steps), 1, 1000000, NULL },
-    { NULL, "limits.waits", SETTING_INT, AT(waits), 1, 1000000, NULL },
-    { NULL, "limits.payloadBytes", SETTING_INT, AT(payload_bytes), 1, GIB, NULL },
-    { NULL, "limits.unreadEvents", SETTING_INT, AT(unread_events), 1, 1000000000, NULL },
-    { NULL, "limits.memoryBytes", SETTING_INT, AT(memory_bytes), 1 << 20, INT64_MAX, NULL },
-    { NULL, "limits.bodyBytes", SETTING_INT, AT(body_bytes), 1, GIB, NULL },
-    { NULL, "limits.headerBytes", SETTING_INT, AT(header_bytes), 1024, 1 << 20, NULL },
-    { NULL, "limits.connections", SETTING_INT, AT(connections), 1, 1000000, NULL },
-    { NULL, "limits.streams", SETTING_INT, AT(streams), 1, 1000000, NULL },
-    { NULL, "limits.threads", SETTING_INT, AT(threads), 1, 64, NULL },
-    { NULL, "limits.waitMs", SETTING_INT, AT(wait_ms), 1, DAY_MS, NULL },
-    { NULL, "limits.requestMs", SETTING_INT, AT(request_ms), 100, DAY_MS, NULL },
-    { NULL, "limits.idleMs", SETTING_INT, AT(idle_ms), 100, DAY_MS, NULL },
-    { NULL, "limits.codeMs", SETTING_INT, AT(code_ms), 100, DAY_MS, NULL },
-    { NULL, "limits.blockedThreads", SETTING_INT, AT(blocked_threads), 1, 10000, NULL },
+#define AT(field) .offset = offsetof(struct settings, field)
+static const struct pw_option settings_table[] = {
+    PW_OPTIONS_OF("where things are"),
+    { "store", 0, PW_OPTION_TEXT, "URL",
+      .help = "the database: sqlite:path or postgres://host/database (sqlite:pawl.db)", .key = "store",
+      .max = PATH_SIZE_MAX, AT(store) },
+    { "listen", 0, PW_OPTION_TEXTS, "ADDRESS",
+      .help = "host:port, [address]:port, :port or unix:path; may be given more than once (127.0.0.1:7295; "
+              "port 0 takes a free one). Anything but loopback and Unix sockets needs tokens",
+      .key = "listen", .max = 16, AT(listen) },
+    { "mount", 0, PW_OPTION_TEXT, "PATH", .help = "where the API begins (/api); \"\" for the root", .key = "mount",
+      .max = 256, AT(mount) },
+    { "config", 0, PW_OPTION_FILE, "FILE", .help = "JSON; see below. Flags win over it", AT(config) },
+    PW_OPTIONS_OF("running"),
+    { "worker", 0, PW_OPTION_TEXTS, "MODULE",
+      .help = "load the functions of this module, and none of its workflows: a worker that carries out the "
+              "calls which workflows elsewhere on the store make. May be given more than once, and without "
+              "other modules",
+      .key = "workerModules", .max = PW_TEXTS_MAX, AT(worker_modules) },
+    { "workers", 0, PW_OPTION_NUMBER, "N",
+      .help = "step bodies at once (8); 0: run nothing here, ticks and other processes on the store do",
+      .key = "workers", .max = PW_WORKERS_MAX, AT(workers) },
+    { "in-flight", 0, PW_OPTION_NUMBER, "N", .help = "runs held at once (256)", .key = "inFlight", .min = 1,
+      .max = 1000000, AT(in_flight) },
+    { "drain-ms", 0, PW_OPTION_NUMBER, "N",
+      .help = "how long stopping may take before it stops anyway (30000); 0: as long as it takes", .key = "drainMs",
+      .max = PW_DAY_MS, AT(drain_ms) },
+    { "allow-tick", 0, PW_OPTION_FLAG, NULL, .help = "POST /_runner/tick is answered", .key = "allowTick",
+      AT(allow_tick) },
+    { "migrate-only", 0, PW_OPTION_FLAG, NULL,
+      .help = "bring the store's tables up to this version, and exit; needs no module. Without it that is "
+              "done at the start",
+      AT(migrate_only) },
+    { "dev", 0, PW_OPTION_FLAG, NULL,
+      .help = "the files are C source: compile them with $CC (cc), $CFLAGS and $LDLIBS, load them, and do "
+              "so again whenever they change",
+      .key = "dev", AT(dev) },
+    PW_OPTIONS_OF("who may"),
+    { "tokens", 0, PW_OPTION_FILE, "FILE",
+      .help = "lines that `pawld token new` printed; without tokens everybody who can connect may do "
+              "everything",
+      .key = "tokensFile", .min = 1, .max = PATH_SIZE_MAX, AT(tokens_file) },
+    { "rate-limit", 0, PW_OPTION_REAL, "N",
+      .help = "requests a second for each token, with bursts of as many; more are answered 429 (no limit)",
+      .key = "rateLimit", .max = 1000000, AT(rate_limit) },
+    { "tls-cert", 0, PW_OPTION_FILE, "FILE", .help = "serve https: the certificate with its chain, PEM ...",
+      .key = "tls.cert", .min = 1, .max = PATH_SIZE_MAX, AT(tls_cert) },
+    { "tls-key", 0, PW_OPTION_FILE, "FILE", .help = "... and its key", .key = "tls.key", .min = 1, .max = PATH_SIZE_MAX,
+      AT(tls_key) },
+    { "tls-allow-readable-key", 0, PW_OPTION_FLAG, NULL,
+      .help = "take a key that everybody on the machine can read, as containers mount them; otherwise such "
+              "a key is refused",
+      .key = "tls.allowReadableKey", AT(tls_allow_readable_key) },
+    { "cors", 0, PW_OPTION_TEXT, "ORIGIN",
+      .help = "let pages of this origin use the API: https://example.org, or * (none)", .key = "cors", .min = 1,
+      .max = 256, AT(cors) },
+    PW_OPTIONS_OF("telling"),
+    { "log", 0, PW_OPTION_CHOICE, "FORMAT", .help = "json: an object a line; plain; auto: plain on a terminal (auto)",
+      .choices = "auto json plain", .key = "log", AT(log) },
+    { "log-level", 0, PW_OPTION_CHOICE, "LEVEL", .help = "debug, info, warn or error, and what is worse (info)",
+      .choices = "debug info warn error", .key = "logLevel", AT(log_level) },
+    PW_OPTIONS_ASKED(struct settings, asked),
+    PW_OPTIONS_OF("only in the configuration file"),
+    { NULL, 0, PW_OPTION_TEXTS, NULL, .help = "a list of files; workerModules: those of --worker", .key = "modules",
+      .max = PW_TEXTS_MAX, AT(modules) },
+    { NULL, 0, PW_OPTION_OTHER, "an object of at most 256 functions, each {\"concurrency\": n}",
+      .help = "{name: {concurrency}}: how many calls of a function are carried out at once, by all workers "
+              "on the store whose pawld says so",
+      .key = "functions" },
+    { NULL, 0, PW_OPTION_OTHER, "a list of texts, each a line that \"pawld token new\" printed",
+      .help = "a list of lines, as in the file that tokensFile names", .key = "tokens" },
+    { NULL, 0, PW_OPTION_OTHER, "a list of at most 32 objects",
+      .help = "a list of {name, url, events, secret or secretFile, timeoutMs, attempts, delayMs}. Events "
+              "are onWorkflowEnqueued and onInstanceFinished; the secret signs each body (HMAC-SHA256)",
+      .key = "webhooks" },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "deliveries at once (4)", .key = "webhookParallelism", .min = 1,
+      .max = 64, AT(webhook_parallelism) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "steps of a run", .key = "limits.steps", .min = 1, .max = 1000000,
+      AT(steps) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "sleeps, waits and races of a run", .key = "limits.waits", .min = 1,
+      .max = 1000000, AT(waits) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "of a payload, a result or an error", .key = "limits.payloadBytes",
+      .min = 1, .max = GIB, AT(payload_bytes) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "events that a run has not taken yet", .key = "limits.unreadEvents",
+      .min = 1, .max = 1000000000, AT(unread_events) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL,
+      .help = "for bodies, answers and histories together (a quarter of the machine's memory, or of the "
+              "control group's)",
+      .key = "limits.memoryBytes", .min = 1 << 20, .max = INT64_MAX, AT(memory_bytes) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "of a request", .key = "limits.bodyBytes", .min = 1, .max = GIB,
+      AT(body_bytes) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "of a request's headers", .key = "limits.headerBytes", .min = 1024,
+      .max = 1 << 20, AT(header_bytes) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "of clients at once", .key = "limits.connections", .min = 1,
+      .max = 1000000, AT(connections) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "of events, at once", .key = "limits.streams", .min = 1, .max = 1000000,
+      AT(streams) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "that answer requests", .key = "limits.threads", .min = 1, .max = 64,
+      AT(threads) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "how long a request may wait for a run or a job", .key = "limits.waitMs",
+      .min = 1, .max = PW_DAY_MS, AT(wait_ms) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "how long a client may take to send a request",
+      .key = "limits.requestMs", .min = 100, .max = PW_DAY_MS, AT(request_ms) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "how long an idle connection is kept", .key = "limits.idleMs",
+      .min = 100, .max = PW_DAY_MS, AT(idle_ms) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL,
+      .help = "how long workflow code may run between two durable calls (60000); code that blocks for "
+              "longer is logged, and its thread is replaced",
+      .key = "limits.codeMs", .min = 100, .max = PW_DAY_MS, AT(code_ms) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL,
+      .help = "at this many such threads no new runs are taken, and /health/ready is 503 (64)",
+      .key = "limits.blockedThreads", .min = 1, .max = 10000, AT(blocked_threads) },
 };
 #undef AT
-const size_t settings_count = sizeof settings_table / sizeof settings_table[0];
-_Static_assert(sizeof settings_table / sizeof settings_table[0] <= SETTINGS_MAX, "each has its place in `given`");
 
-const struct setting *settings_flag(const char *flag, size_t size)
-{
-    for (size_t i = 0; i < settings_count; i++) {
-        const char *name = settings_table[i].flag;
-        if (name != NULL && strlen(name) == size && memcmp(name, flag, size) == 0)
-            return &settings_table[i];
-    }
-    return NULL;
-}
+static const struct pw_section settings_sections[] = {
+    { "pawld token new",
+      .text =
+          "Makes a token. It is shown once, on standard error; the line to keep, which holds its hash, is on standard "
+          "output. Scopes: read, create, manage, event, tick, work. A workflow that requires permissions lets in "
+          "tokens that have all of them: --permission admin, more than once or joined by commas." },
+    { "configuration file",
+      .text =
+          "It is one JSON object. Every flag is a key of it, in this spelling: store, listen (a text or a list), "
+          "mount, workers, inFlight, drainMs, allowTick, dev, workerModules (a text or a list), tokensFile, "
+          "rateLimit, cors, log, logLevel, tls {cert, key, allowReadableKey}. Keys with a dot stand in an object of "
+          "their own: limits {steps, waits}. Paths are relative to the current directory." },
+    { "exit status",
+      .entries =
+          (const struct pw_entry[]){
+              { "0", "stopped as asked" },
+              { "1",
+                "could not start (a file that cannot be read, a store that cannot be opened, a taken port), or had "
+                "to stop at once" },
+              { "2", "wrong use, of a flag or in a file" },
+              { "128 and a number", "a second signal of that number stopped it" },
+              { NULL, NULL } } },
+    { "examples",
+      .examples =
+          (const struct pw_entry[]){
+              { "cc -shared -fPIC -g -o order.so order.c $(pkg-config --cflags pawl) && pawld order.so", NULL },
+              { "pawld --dev order.c", NULL },
+              { "pawld --worker charge.so --store sqlite:/var/lib/pawl/pawl.db", NULL },
+              { "pawld token new --name ops --scope read,manage >>tokens", NULL },
+              { "pawld --listen :7295 --tokens tokens --tls-cert cert.pem --tls-key key.pem order.so", NULL },
+              { "pawld --listen unix:/run/pawl/pawl.sock --store sqlite:/var/lib/pawl/pawl.db order.so", NULL },
+              { "curl -s localhost:7295/api/workflows", NULL },
+              { NULL, NULL } } },
+};
 
-const struct setting *settings_key(const char *key)
+const struct pw_program settings_program = {
+    .page = { .name = "pawld",
+              .summary = "runs durable workflows and serves them over HTTP",
+              .usage =
+                  (const char *const[]){ "pawld [options] module.so ...", "pawld [options] --dev file.c ...",
+                                         "pawld [options] --worker module.so ...",
+                                         "pawld token new --scope read,create [--name NAME] [--permission P]", NULL },
+              .description =
+                  "Runs the workflows of the modules and serves them over HTTP, until SIGTERM or SIGINT: then it "
+                  "takes no new work, answers the requests under way, lets step bodies finish and gives its "
+                  "leases back. A second signal stops it at once; nothing is lost but the bodies under way, "
+                  "which run again.",
+              .sections = settings_sections,
+              .section_count = sizeof settings_sections / sizeof settings_sections[0],
+              .volume = 8,
+              .version = PAWL_VERSION,
+              .see_also = ".BR pawl (1),\n.BR pawl-check (1)\n" },
+    .options = settings_table,
+    .option_count = sizeof settings_table / sizeof settings_table[0],
+};
+
+const struct pw_option *settings_key(const char *key)
 {
-    for (size_t i = 0; i < settings_count; i++) {
+    for (size_t i = 0; i < settings_program.option_count; i++) {
         if (settings_table[i].key != NULL && strcmp(settings_table[i].key, key) == 0)
             return &settings_table[i];
     }
     return NULL;
 }
 
-bool settings_is_given(const struct settings *settings, const struct setting *setting)
+bool settings_is_given(const struct settings *settings, const struct pw_option *option)
 {
-    return settings->given[setting - settings_table];
+    return settings->given[option - settings_table];
 }
 
 /* ---- Setting ----------------------------------------------------------------------------------------------------- */
 
-static void *place_of(struct settings *settings, const struct setting *setting)
-{
-    return (char *)settings + setting->offset;
-}
-
-static void write_choices(const struct setting *setting, char *out_text, size_t size)
-{
-    size_t used = 0;
-    for (const char *const *choice = setting->choices; *choice != NULL && used < size; choice++)
-        used += (size_t)snprintf(out_text + used, size - used, "%s%s", used > 0 ? ", " : "one of ", *choice);
-}
-
-static void write_wanted(const struct setting *setting, char *out_text, size_t size)
-{
-    switch (setting->kind) {
-    case SETTING_TEXT:
-        if (setting->choices != NULL)
-            write_choices(setting, out_text, size);
-        else
-            (void)snprintf(out_text, size, "a text of %lld to %lld bytes", (long long)setting->min,
-                           (long long)setting->max);
-        return;
-    case SETTING_STORE:
-        (void)snprintf(out_text, size, "the URL of one database (run one pawld for each: docs/postgres.md)");
-        return;
-    case SETTING_LIST:
-        (void)snprintf(out_text, size, "a text, or a list of 1 to %lld texts", (long long)setting->max);
-        return;
-    case SETTING_INT:
-        (void)snprintf(out_text, size, "a whole number from %lld to %lld", (long long)setting->min,
-                       (long long)setting->max);
-        return;
-    case SETTING_REAL:
-        (void)snprintf(out_text, size, "a number from %lld to %lld", (long long)setting->min, (long long)setting->max);
-        return;
-    case SETTING_BOOL:
-        (void)snprintf(out_text, size, "true or false");
-        return;
-    case SETTING_TOKENS:
-        (void)snprintf(out_text, size, "a list of texts, each a line that \"pawld token new\" printed");
-        return;
-    case SETTING_HOOKS:
-        (void)snprintf(out_text, size, "a list of at most %d objects", WEBHOOKS_MAX);
-        return;
-    case SETTING_FUNCTIONS:
-        (void)snprintf(out_text, size, "an object of at most %d functions, each {\"concurrency\": n}", FUNCTIONS_MAX);
-        return;
-    }
-}
-
-pawl_status settings_wrong(const struct setting *setting, const char *who, const char *what, struct pawl_error *error)
-{
-    char wanted[160] = "";
-    write_wanted(setting, wanted, sizeof wanted);
-    return problem(error, PAWL_INVALID, "%s is %s, not %s", who, wanted, what);
-}
-
-static bool is_choice(const struct setting *setting, const char *text)
-{
-    for (const char *const *choice = setting->choices; choice != NULL; choice++) {
-        if (*choice == NULL)
-            return false;
-        if (strcmp(*choice, text) == 0)
-            return true;
-    }
-    return true;
-}
-
-static bool keep_text(struct settings *settings, const struct setting *setting, const char *text)
-{
-    size_t size = strlen(text);
-    const char *kept = pawl_scope_format(settings->scope, "%s", text);
-    if (kept == NULL || size < (size_t)setting->min || size > (size_t)setting->max || !is_choice(setting, text))
-        return false;
-    *(const char **)place_of(settings, setting) = kept;
-    return true;
-}
-
-static bool keep_store(struct settings *settings, const struct setting *setting, const char *url)
+/* What is wrong with it is told without the URL, which may hold a password. */
+static pawl_status set_store(struct settings *settings, const struct pw_option *option, const char *who,
+                             const char *url, struct pawl_error *error)
 {
     char *room = pawl_scope_take(settings->scope, pw_store_url_room(strlen(url)));
-    if (room == NULL || !keep_text(settings, setting, url))
-        return false;
-    settings->shown_store = pw_store_url_split(settings->store, room).shown;
-    return true;
+    bool is_second = settings_is_given(settings, option); /* the last one alone would be half of what was meant */
+    if (room == NULL)
+        return problem(error, PAWL_NOMEM, "out of memory");
+    if (is_second || url[0] == '\0' || strlen(url) > PATH_SIZE_MAX)
+        return problem(error, PAWL_INVALID,
+                       "%s is the URL of one database (run one pawld for each: docs/postgres.md), not %s", who,
+                       is_second ? "two" : "that");
+    settings->store = url;
+    settings->shown_store = pw_store_url_split(url, room).shown;
+    return PAWL_OK;
 }
 
-static bool append_text(struct settings *settings, const struct setting *setting, const char *text)
+pawl_status settings_set(struct settings *settings, const struct pw_option *option, const char *who, const char *text,
+                         struct pawl_error *error)
 {
-    struct texts *texts = place_of(settings, setting);
-    const char *kept = pawl_scope_format(settings->scope, "%s", text);
-    if (kept == NULL || kept[0] == '\0' || texts->count >= (size_t)setting->max)
-        return false;
-    texts->items[texts->count++] = kept;
-    return true;
+    char wrong[PW_PROBLEM_SIZE];
+    if (option->offset == offsetof(struct settings, store))
+        return set_store(settings, option, who, text, error);
+    return pw_option_set(option, settings, who, text, wrong) ? PAWL_OK : problem(error, PAWL_INVALID, "%s", wrong);
 }
 
-static bool keep_int(struct settings *settings, const struct setting *setting, int64_t number)
+pawl_status settings_read_flags(struct settings *settings, int count, char **values, struct pawl_error *error)
 {
-    if (number < setting->min || number > setting->max)
-        return false;
-    *(int64_t *)place_of(settings, setting) = number;
-    return true;
-}
-
-static bool keep_real(struct settings *settings, const struct setting *setting, double number)
-{
-    if (!(number >= (double)setting->min && number <= (double)setting->max))
-        return false;
-    *(double *)place_of(settings, setting) = number;
-    return true;
-}
-
-static bool keep_int_text(struct settings *settings, const struct setting *setting, const char *text)
-{
-    char *end;
-    errno = 0;
-    long long number = strtoll(text, &end, 10);
-    return errno == 0 && end != text && *end == '\0' && keep_int(settings, setting, number);
-}
-
-static bool keep_real_text(struct settings *settings, const struct setting *setting, const char *text)
-{
-    char *end;
-    double number = strtod(text, &end);
-    return end != text && *end == '\0' && keep_real(settings, setting, number);
-}
-
-pawl_status settings_set_text(struct settings *settings, const struct setting *setting, const char *who,
-                              const char *text, struct pawl_error *error)
-{
-    bool kept = false;
-    char what[96];
-    switch (setting->kind) {
-    case SETTING_TEXT:
-        kept = keep_text(settings, setting, text);
-        break;
-    case SETTING_STORE: /* two are an error: the last one alone would be half of what was meant */
-        kept = !settings_is_given(settings, setting) && keep_store(settings, setting, text);
-        break;
-    case SETTING_LIST:
-        kept = append_text(settings, setting, text);
-        break;
-    case SETTING_INT:
-        kept = keep_int_text(settings, setting, text);
-        break;
-    case SETTING_REAL:
-        kept = keep_real_text(settings, setting, text);
-        break;
-    case SETTING_BOOL:
-        *(bool *)place_of(settings, setting) = kept = true;
-        break;
-    case SETTING_TOKENS:
-    case SETTING_HOOKS:
-    case SETTING_FUNCTIONS:
-        break;
+    struct pw_words words = { .words = values, .count = count, .position = 1 };
+    const struct pw_option_list options = pw_program_options(&settings_program);
+    pawl_status status = PAWL_OK;
+    while (status == PAWL_OK) {
+        struct pw_word word;
+        char wrong[PW_PROBLEM_SIZE];
+        enum pw_words_status found = pw_words_next(&words, options.items, "pawld", &word, wrong);
+        if (found == PW_WORDS_END)
+            return PAWL_OK;
+        if (found == PW_WORDS_WRONG)
+            return problem(error, PAWL_INVALID, "%s", wrong);
+        const struct pw_option *option = word.option != NULL ? word.option : settings_key("modules");
+        status =
+            settings_set(settings, option, word.option != NULL ? word.who : "the list of modules", word.value, error);
+        settings->given[option - settings_table] = true;
     }
-    if (setting->kind == SETTING_STORE) /* not the URL: it may hold a password */
-        (void)snprintf(what, sizeof what, "%s", settings_is_given(settings, setting) ? "two" : "that");
-    else
-        (void)snprintf(what, sizeof what, "\"%.80s\"", text);
-    settings->given[setting - settings_table] = true;
-    return kept ? PAWL_OK : settings_wrong(setting, who, what, error);
-}
-
-static bool append_value(struct settings *settings, const struct setting *setting, const pawl_value *value)
-{
-    const char *text = pawl_value_string(value, NULL, NULL);
-    return text != NULL && append_text(settings, setting, text);
-}
-
-static bool append_values(struct settings *settings, const struct setting *setting, const pawl_value *value)
-{
-    ((struct texts *)place_of(settings, setting))->count = 0;
-    if (pawl_value_kind(value, NULL) != PAWL_KIND_ARRAY)
-        return append_value(settings, setting, value);
-    for (size_t i = 0; i < pawl_value_size(value, NULL); i++) {
-        if (!append_value(settings, setting, pawl_value_item(value, i)))
-            return false;
-    }
-    return pawl_value_size(value, NULL) > 0;
-}
-
-/* A number that is not there would be NaN, or INT64_MIN, which no range has. */
-static bool keep_value(struct settings *settings, const struct setting *setting, const pawl_value *value)
-{
-    const char *text = pawl_value_string(value, NULL, NULL);
-    switch (setting->kind) {
-    case SETTING_TEXT:
-        return text != NULL && keep_text(settings, setting, text);
-    case SETTING_STORE:
-        return text != NULL && keep_store(settings, setting, text);
-    case SETTING_LIST:
-        return append_values(settings, setting, value);
-    case SETTING_INT:
-        return keep_int(settings, setting, pawl_value_int(value, NULL, INT64_MIN));
-    case SETTING_REAL:
-        return keep_real(settings, setting, pawl_value_real(value, NULL, NAN));
-    case SETTING_BOOL:
-        *(bool *)place_of(settings, setting) = pawl_value_bool(value, NULL, false);
-        return pawl_value_kind(value, NULL) == PAWL_KIND_BOOL;
-    case SETTING_TOKENS:
-    case SETTING_HOOKS:
-    case SETTING_FUNCTIONS:
-        break;
-    }
-    return false;
-}
-
-pawl_status settings_set_value(struct settings *settings, const struct setting *setting, const char *who,
-                               const pawl_value *value, struct pawl_error *error)
-{
-    /* What a flag has set is looked at all the same: a file is right or wrong, whatever the flags are. */
-    struct settings aside = { .scope = settings->scope };
-    if (keep_value(settings_is_given(settings, setting) ? &aside : settings, setting, value))
-        return PAWL_OK;
-    enum pawl_kind kind = pawl_value_kind(value, NULL);
-    char what[96] = "that";
-    if (setting->kind == SETTING_STORE && kind == PAWL_KIND_ARRAY)
-        (void)snprintf(what, sizeof what, "a list");
-    else if (setting->kind != SETTING_STORE && kind == PAWL_KIND_STRING) /* a URL may hold a password */
-        (void)snprintf(what, sizeof what, "\"%.80s\"", pawl_value_string(value, NULL, ""));
-    else if (kind == PAWL_KIND_INT)
-        (void)snprintf(what, sizeof what, "%lld", (long long)pawl_value_int(value, NULL, 0));
-    return settings_wrong(setting, who, what, error);
+    return status;
 }
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
@@ -329,7 +257,7 @@ bool settings_init(struct settings *settings)
                                    .mount = "/api",
                                    .log = "auto",
                                    .log_level = "info",
-                                   .workers = 8,
+                                   .workers = PW_WORKERS_DEFAULT,
                                    .drain_ms = 30000 };
     return settings->scope != NULL;
 }

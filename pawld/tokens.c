@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arguments.h"
 #include "files.h"
 #include "problem.h"
 
@@ -68,61 +67,34 @@ pawl_status tokens_load(const struct settings *settings, pawl_tokens **out_token
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-enum { PERMISSIONS_SIZE = PAWL_TOKEN_LINE_SIZE };
-
 struct new_token {
     const char *name, *scopes;
-    char permissions[PERMISSIONS_SIZE]; /* joined by commas; "" for none */
-    bool help;
+    struct pw_texts permissions;
 };
 
-/* Where the value of the flag goes.  A permission's is `out_permission`, as there may be several. */
-static const char **place_of(struct new_token *new_token, const char *flag, size_t size, const char **out_permission)
-{
-    const struct {
-        const char *flag;
-        const char **place;
-    } places[] = { { "--name", &new_token->name },
-                   { "--scope", &new_token->scopes },
-                   { "--permission", out_permission } };
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        if (strlen(places[i].flag) == size && memcmp(places[i].flag, flag, size) == 0)
-            return places[i].place;
-    }
-    return NULL;
-}
-
-static pawl_status add_permission(struct new_token *new_token, const char *permission, struct pawl_error *error)
-{
-    size_t used = strlen(new_token->permissions), size = strlen(permission);
-    if (size == 0 || used + size + 2 > sizeof new_token->permissions)
-        return problem(error, PAWL_INVALID, "--permission is a name; all together are not that long");
-    (void)snprintf(new_token->permissions + used, sizeof new_token->permissions - used, "%s%s", used > 0 ? "," : "",
-                   permission);
-    return PAWL_OK;
-}
+#define AT(field) .offset = offsetof(struct new_token, field)
+static const struct pw_option scope_option = { "scope",   0, PW_OPTION_TEXT, "SCOPES", .help = "what it may do",
+                                               AT(scopes) };
+static const struct pw_option name_option = { "name", 0, PW_OPTION_TEXT, "NAME", .help = "of the token", AT(name) };
+static const struct pw_option permission_option = {
+    "permission", 0, PW_OPTION_TEXTS, "P", .help = "that it has", .max = PW_TEXTS_MAX, AT(permissions)
+};
+#undef AT
 
 static pawl_status parse_new(int count, char **values, struct new_token *out_new, struct pawl_error *error)
 {
-    static const char usage[] = "pawld token new --scope read,create [--name NAME] [--permission P]";
-    if (count > 2 && (strcmp(values[2], "--help") == 0 || strcmp(values[2], "-h") == 0)) {
-        out_new->help = true;
-        return PAWL_OK;
-    }
-    if (count < 3 || strcmp(values[2], "new") != 0)
-        return problem(error, PAWL_INVALID, "tokens are made with: %s", usage);
-    for (int i = 3; i < count; i++) {
-        const char *equals = strchr(values[i], '=');
-        size_t size = equals != NULL ? (size_t)(equals - values[i]) : strlen(values[i]);
-        const char *permission = NULL, **place = place_of(out_new, values[i], size, &permission);
-        if (place == NULL)
-            return problem(error, PAWL_INVALID, "what is \"%.60s\"? The use is: %s", values[i], usage);
-        if (equals == NULL && i + 1 >= count)
-            return problem(error, PAWL_INVALID, "%.60s needs a value", values[i]);
-        *place = equals != NULL ? equals + 1 : values[++i];
-        pawl_status status = permission != NULL ? add_permission(out_new, permission, error) : PAWL_OK;
-        if (status != PAWL_OK)
-            return status;
+    static const struct pw_option *const options[] = { &scope_option, &name_option, &permission_option, NULL };
+    struct pw_words words = { .words = values, .count = count, .position = 3 };
+    for (;;) {
+        struct pw_word word;
+        char wrong[PW_PROBLEM_SIZE];
+        enum pw_words_status found = pw_words_next(&words, options, "pawld token new", &word, wrong);
+        if (found == PW_WORDS_END)
+            break;
+        if (found == PW_WORDS_FOUND && word.option == NULL)
+            return problem(error, PAWL_INVALID, "what is \"%.60s\"? (see pawld --help)", word.value);
+        if (found == PW_WORDS_WRONG || !pw_option_set(word.option, out_new, word.who, word.value, wrong))
+            return problem(error, PAWL_INVALID, "%s", wrong);
     }
     if (out_new->scopes == NULL)
         return problem(error, PAWL_INVALID,
@@ -130,21 +102,38 @@ static pawl_status parse_new(int count, char **values, struct new_token *out_new
     return PAWL_OK;
 }
 
+/* Joined by commas; NULL: there are none, or memory is out, which the buffer says. */
+static const char *join(const struct pw_texts *texts, struct pw_buffer *out)
+{
+    for (size_t i = 0; i < texts->count; i++)
+        pw_buffer_format(out, "%s%s", i > 0 ? "," : "", texts->items[i]);
+    return out->data;
+}
+
 int tokens_command(int count, char **values)
 {
     struct new_token wanted = { .name = "token" };
+    struct pw_buffer permissions = { 0 }, help = { 0 };
     struct pawl_error error = { PAWL_OK, "" };
     char token[PAWL_TOKEN_SIZE], line[PAWL_TOKEN_LINE_SIZE];
-    pawl_status status = parse_new(count, values, &wanted, &error);
-    if (status == PAWL_OK && wanted.help) {
-        arguments_print_help();
-        return EXIT_WELL;
+    bool is_help = count > 2 && (strcmp(values[2], "--help") == 0 || strcmp(values[2], "-h") == 0);
+    if (is_help && pw_program_answer(&settings_program, &(struct pw_asked){ .help = true }, &help)) {
+        bool is_told = !help.failed && fputs(help.data, stdout) >= 0;
+        pw_buffer_clear(&help);
+        return is_told ? EXIT_WELL : EXIT_BROKEN;
     }
+    pawl_status status = count > 2 && strcmp(values[2], "new") == 0
+                             ? parse_new(count, values, &wanted, &error)
+                             : problem(&error, PAWL_INVALID,
+                                       "tokens are made with: pawld token new --scope read,create "
+                                       "[--name NAME] [--permission P]");
     if (status == PAWL_OK)
-        status = pawl_token_make(wanted.name, wanted.scopes, wanted.permissions[0] != '\0' ? wanted.permissions : NULL,
-                                 token, line, &error);
-    if (status != PAWL_OK) {
-        problem_print(status, &error);
+        status =
+            pawl_token_make(wanted.name, wanted.scopes, join(&wanted.permissions, &permissions), token, line, &error);
+    bool failed = permissions.failed;
+    pw_buffer_clear(&permissions);
+    if (status != PAWL_OK || failed) {
+        problem_print(failed ? PAWL_NOMEM : status, &error);
         return status == PAWL_INVALID ? EXIT_WRONG_USE : EXIT_BROKEN;
     }
     /* The line first: where it cannot be kept, the token would be of no use. */

@@ -15,7 +15,7 @@ static const char *name_of(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-int watch_open(const struct texts *files)
+int watch_open(const struct pw_texts *files)
 {
     int descriptor = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     for (size_t i = 0; descriptor >= 0 && i < files->count; i++) {
@@ -30,7 +30,7 @@ int watch_open(const struct texts *files)
     return descriptor;
 }
 
-static bool concerns(const char *name, const struct texts *files)
+static bool concerns(const char *name, const struct pw_texts *files)
 {
     size_t size = strlen(name);
     if (size > 2 && strcmp(name + size - 2, ".h") == 0)
@@ -42,7 +42,7 @@ static bool concerns(const char *name, const struct texts *files)
     return false;
 }
 
-static bool read_events(int descriptor, const struct texts *files)
+static bool read_events(int descriptor, const struct pw_texts *files)
 {
     _Alignas(struct inotify_event) char buffer[4096];
     bool changed = false;
@@ -57,7 +57,7 @@ static bool read_events(int descriptor, const struct texts *files)
     return changed;
 }
 
-bool watch_changed(int descriptor, const struct texts *files)
+bool watch_changed(int descriptor, const struct pw_texts *files)
 {
     struct pollfd watched = { descriptor, POLLIN, 0 };
     bool changed = read_events(descriptor, files);

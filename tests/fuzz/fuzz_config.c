@@ -42,21 +42,21 @@ static const void *at(const struct settings *settings, size_t offset)
 }
 
 /* 0 and NULL are what was not said. */
-static void check_setting(const struct settings *settings, const struct setting *setting)
+static void check_setting(const struct settings *settings, const struct pw_option *setting)
 {
     const void *place = at(settings, setting->offset);
-    if (setting->kind == SETTING_INT) {
+    if (setting->kind == PW_OPTION_NUMBER) {
         int64_t number = *(const int64_t *)place;
         assert(number == 0 || (number >= setting->min && number <= setting->max));
-    } else if (setting->kind == SETTING_REAL) {
+    } else if (setting->kind == PW_OPTION_REAL) {
         double number = *(const double *)place;
         assert(number >= 0 && number <= (double)setting->max);
-    } else if (setting->kind == SETTING_TEXT) {
+    } else if (setting->kind == PW_OPTION_TEXT) {
         const char *text = *(const char *const *)place;
         assert(text == NULL || (strlen(text) >= (size_t)setting->min && strlen(text) <= (size_t)setting->max));
-    } else if (setting->kind == SETTING_LIST) {
-        const struct texts *texts = place;
-        assert(texts->count <= TEXTS_MAX);
+    } else if (setting->kind == PW_OPTION_TEXTS) {
+        const struct pw_texts *texts = place;
+        assert(texts->count <= PW_TEXTS_MAX);
         for (size_t i = 0; i < texts->count; i++)
             assert(texts->items[i] != NULL);
     }
@@ -65,8 +65,8 @@ static void check_setting(const struct settings *settings, const struct setting 
 static void check_settings(const struct settings *settings)
 {
     struct pawl_error error = { PAWL_OK, "" };
-    for (size_t i = 0; i < settings_count; i++)
-        check_setting(settings, &settings_table[i]);
+    for (size_t i = 0; i < settings_program.option_count; i++)
+        check_setting(settings, &settings_program.options[i]);
     assert(settings->webhook_count <= WEBHOOKS_MAX);
     for (size_t i = 0; i < settings->webhook_count; i++) {
         const struct webhook_settings *hook = &settings->webhooks[i];

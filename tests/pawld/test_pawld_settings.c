@@ -12,14 +12,14 @@ TEST_OF(kit, wrong_flags_are_told_in_one_line_and_end_with_2)
         const char *arguments[6], *wanted;
     } cases[] = {
         { { NULL }, "which modules?" },
-        { { "--stor", "sqlite:x.db", "a.so" }, "there is no flag --stor; did you mean --store?" },
-        { { "--wokers=3", "a.so" }, "there is no flag --wokers=3; did you mean --workers?" },
+        { { "--stor", "sqlite:x.db", "a.so" }, "pawld has no option --stor; did you mean --store?" },
+        { { "--wokers=3", "a.so" }, "pawld has no option --wokers=3; did you mean --workers?" },
         { { "--worker" }, "--worker needs a value" },
         { { "--worker", "a.c" }, "--worker takes a shared object, with or without --dev; \"a.c\" is source" },
         { { "--dev", "--worker", "a.so" }, "which modules?" },
         { { "--alow-tick", "a.so" }, "did you mean --allow-tick?" },
-        { { "--quantum", "a.so" }, "there is no flag --quantum (see pawld --help)" },
-        { { "-x", "a.so" }, "there is no flag -x" },
+        { { "--quantum", "a.so" }, "pawld has no option --quantum (see pawld --help)" },
+        { { "-x", "a.so" }, "pawld has no option -x" },
         { { "a.so", "--store" }, "--store needs a value" },
         { { "--store=", "a.so" },
           "--store is the URL of one database (run one pawld for each: docs/postgres.md), not that" },
@@ -32,8 +32,8 @@ TEST_OF(kit, wrong_flags_are_told_in_one_line_and_end_with_2)
         { { "--rate-limit", "-1", "a.so" }, "--rate-limit is a number from 0 to" },
         { { "--rate-limit", "nan", "a.so" }, "not \"nan\"" },
         { { "--drain-ms", "-1", "a.so" }, "--drain-ms is a whole number from 0 to" },
-        { { "--log", "xml", "a.so" }, "--log is one of auto, json, plain, not \"xml\"" },
-        { { "--log-level", "loud", "a.so" }, "--log-level is one of debug, info, warn, error" },
+        { { "--log", "xml", "a.so" }, "--log is one of: auto json plain; not \"xml\"" },
+        { { "--log-level", "loud", "a.so" }, "--log-level is one of: debug info warn error" },
         { { "--mount", "api", "a.so" }, "--mount is a path like \"/api\"" },
         { { "--mount", "/api/", "a.so" }, "without a slash at its end" },
         { { "--listen", "7295", "a.so" }, "--listen is \"host:port\"" },
@@ -67,7 +67,7 @@ TEST_OF(kit, help_is_complete_and_version_is_told)
         "workerModules", "--permission", "functions",
         "--version",     "--rate-limit", "token new",
         "webhooks",      "secretFile",   "webhookParallelism",
-        "examples:",
+        "examples",
     };
     struct pawld *pawld;
 
@@ -80,6 +80,43 @@ TEST_OF(kit, help_is_complete_and_version_is_told)
 
     assert_int_equal(PAWLD_RUN(kit, &pawld, "--version"), 0);
     assert_string_equal(pawld->output, "pawld " PAWL_VERSION "\n");
+}
+
+TEST_OF(kit, the_man_page_and_the_completion_know_every_flag_of_the_help)
+{
+    struct pawld *help, *page, *words;
+    assert_int_equal(PAWLD_RUN(kit, &help, "--help"), 0);
+    assert_int_equal(PAWLD_RUN(kit, &page, "--man"), 0);
+    assert_int_equal(PAWLD_RUN(kit, &words, "--complete", "--", "--"), 0);
+    size_t count = 0;
+    for (const char *flag = help->output; (flag = strstr(flag, "      --")) != NULL; count++) {
+        char written[96] = "\n.B ";
+        flag += strlen("      ");
+        size_t size = strcspn(flag, " \n"), used = strlen(written);
+        for (size_t i = 0; i < size; i++)
+            used +=
+                (size_t)snprintf(written + used, sizeof written - used, "%s%c", flag[i] == '-' ? "\\" : "", flag[i]);
+        assert_non_null(strstr(page->output, written));
+        const char *offered = strstr(words->output, pawl_scope_format(kit->scope, "%.*s\t", (int)size, flag));
+        assert_true(offered != NULL && (offered == words->output || offered[-1] == '\n'));
+    }
+    assert_int_equal(count, 22);
+    assert_non_null(strstr(page->output, "\n.B limits.blockedThreads\n"));
+}
+
+TEST_OF(kit, values_are_completed_and_the_scripts_ask_pawld)
+{
+    static const char *const shells[] = { "bash", "zsh", "fish" };
+    struct pawld *pawld;
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--complete", "--", "--log", "p"), 0);
+    assert_string_equal(pawld->output, "plain\t\n");
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--complete", "--", "--tokens", ""), 0);
+    assert_string_equal(pawld->output, "<file>\t\n");
+    for (size_t i = 0; i < LENGTH(shells); i++) {
+        assert_int_equal(PAWLD_RUN(kit, &pawld, "--completion", shells[i]), 0);
+        assert_non_null(strstr(pawld->output, "pawld --complete -- "));
+    }
+    assert_int_equal(PAWLD_RUN(kit, &pawld, "--completion", "csh"), 2);
 }
 
 /* ---- The file ---------------------------------------------------------------------------------------------------- */
@@ -102,13 +139,13 @@ TEST_OF(kit, wrong_configurations_are_told_with_file_and_key)
           "c.json: \"store\" is the URL of one database (run one pawld for each: docs/postgres.md), not 3" },
         { "{\"workers\": \"3\"}", "c.json: \"workers\" is a whole number from 0 to 1024, not \"3\"" },
         { "{\"workers\": 2.5}", "c.json: \"workers\" is a whole number" },
-        { "{\"workers\": -1}", "not -1" },
+        { "{\"workers\": -1}", "not \"-1\"" },
         { "{\"allowTick\": 1}", "c.json: \"allowTick\" is true or false" },
         { "{\"rateLimit\": \"fast\"}", "\"rateLimit\" is a number" },
         { "{\"listen\": []}", "\"listen\" is a text, or a list of 1 to 16 texts" },
         { "{\"listen\": [1]}", "\"listen\" is a text, or a list" },
         { "{\"modules\": {}}", "\"modules\" is a text, or a list of 1 to 256 texts" },
-        { "{\"log\": \"xml\"}", "\"log\" is one of auto, json, plain" },
+        { "{\"log\": \"xml\"}", "\"log\" is one of: auto json plain" },
         { "{\"tls\": \"cert.pem\"}", "\"tls\" is an object" },
         { "{\"tls\": {\"crt\": \"x\"}}", "there is no key \"tls.crt\"; did you mean \"tls.cert\"?" },
         { "{\"limits\": {\"bodybytes\": 3}}", "did you mean \"limits.bodyBytes\"?" },
@@ -158,7 +195,7 @@ TEST_OF(kit, a_secret_that_cannot_be_read_is_told_and_ends_with_1)
     struct pawld *pawld;
     write_file("c.json", "{\"webhooks\": [{\"secretFile\": \"nowhere\"}]}");
     assert_int_equal(PAWLD_RUN(kit, &pawld, "--config", "c.json", "a.so"), 1);
-    assert_one_line(pawld, "cannot read nowhere");
+    assert_one_line(pawld, "nowhere cannot be read");
 }
 
 TEST_OF(kit, the_file_does_what_flags_do)

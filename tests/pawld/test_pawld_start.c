@@ -125,9 +125,9 @@ TEST_OF(kit, what_cannot_be_used_is_told_in_one_line_and_ends_with_1_and_what_no
         { 1, { "--store", "sqlite:a.db", GATES, GATES }, "module " GATES ": " },
         { 1, { "--store", "sqlite:nowhere/a.db", GATES }, "store sqlite:nowhere/a.db: " },
         { 1, { "--store", "sqlite:text.so", GATES }, "store sqlite:text.so: " },
-        { 1, { "--store", "sqlite:a.db", "--tokens", "nowhere", GATES }, "cannot read nowhere: " },
+        { 1, { "--store", "sqlite:a.db", "--tokens", "nowhere", GATES }, "nowhere cannot be read: " },
         { 1, { "--store", "sqlite:a.db", "--tls-cert", "x", "--tls-key", "y", GATES }, "x" },
-        { 1, { "--config", "nowhere.json", GATES }, "cannot read nowhere.json: No such file or directory" },
+        { 1, { "--config", "nowhere.json", GATES }, "nowhere.json cannot be read: No such file or directory" },
         { 1, { "--config", "." }, "cannot read ." },
         { 2, { "--store", "cassandra://ada:secret@x/y", GATES }, "store ***: " },
         { 2, { "--store", "cassandra://x", "--migrate-only" }, "store cassandra://x: " },
@@ -470,12 +470,12 @@ TEST_OF(kit, making_a_token_wrongly_is_told_in_one_line)
         { { "token", "old" }, "pawld token new --scope" },
         { { "token", "new" }, "--scope is read, create, manage, event, tick, work" },
         { { "token", "new", "--scope", "read", "--permission" }, "--permission needs a value" },
-        { { "token", "new", "--scope", "read", "--permission=" }, "--permission is a name" },
+        { { "token", "new", "--scope", "read", "--permission=" }, "--permission is empty" },
         { { "token", "new", "--scope", "read", "--permission", "a b" }, "permissions are 1 to 64 of" },
         { { "token", "new", "--scope" }, "--scope needs a value" },
         { { "token", "new", "--scope", "write" }, "\"write\" is none of them" },
         { { "token", "new", "--scope=read", "--name=two words" }, "a token's name is" },
-        { { "token", "new", "--scpe", "read" }, "what is \"--scpe\"?" },
+        { { "token", "new", "--scpe", "read" }, "pawld token new has no option --scpe; did you mean --scope?" },
     };
     for (size_t i = 0; i < LENGTH(cases); i++) {
         struct pawld *pawld;
