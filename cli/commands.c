@@ -1,6 +1,7 @@
 /* commands.c - the tree of commands; see commands.h. */
 #include "commands.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "columns.h"
@@ -559,56 +560,43 @@ bool command_requires(const struct command *command, enum option_id id)
     return is_among(command->required, id);
 }
 
+#define INSTANCE_HELP "INSTANCE: WORKFLOW/ID, or ID alone; the id \"latest\" is the newest"
+#define FROM_INPUT "; - reads them from standard input, one on a line"
+
+static const struct argument {
+    const char *usage, *help;
+    bool is_many;
+} arguments[] = {
+    [ARGUMENT_NONE] = { "", NULL, false },
+    [ARGUMENT_WORKFLOW] = { "[WORKFLOW]", "WORKFLOW: its name; the same as --workflow", false },
+    [ARGUMENT_NEW] = { "WORKFLOW[/ID]",
+                       "WORKFLOW[/ID]: of which workflow, and with which id; the same as --workflow and --id", false },
+    [ARGUMENT_INSTANCE] = { "INSTANCE", INSTANCE_HELP, false },
+    [ARGUMENT_INSTANCES] = { "INSTANCE ...", INSTANCE_HELP FROM_INPUT, true },
+    [ARGUMENT_DELIVERIES] = { "DELIVERY ...", "DELIVERY: its id" FROM_INPUT, true },
+    [ARGUMENT_FUNCTIONS] = { "FUNCTION ...",
+                             "FUNCTION: what the workflow calls, without the @ that it is shown with; up to 64 of them",
+                             true },
+    [ARGUMENT_TOKEN] = { "TOKEN",
+                         "TOKEN: a secret, which every user of the machine can see on a command line; - reads it from "
+                         "standard input",
+                         false },
+    [ARGUMENT_SHELL] = { "bash|zsh|fish", NULL, false },
+    [ARGUMENT_COMMAND] = { "[COMMAND ...]", NULL, true },
+};
+
 const char *command_argument(const struct command *command)
 {
-    switch (command->argument) {
-    case ARGUMENT_NONE:
-        return "";
-    case ARGUMENT_WORKFLOW:
-        return "[WORKFLOW]";
-    case ARGUMENT_NEW:
-        return "WORKFLOW[/ID]";
-    case ARGUMENT_INSTANCE:
-        return command->argument_is_optional ? "[INSTANCE]" : "INSTANCE";
-    case ARGUMENT_INSTANCES:
-        return "INSTANCE ...";
-    case ARGUMENT_DELIVERIES:
-        return "DELIVERY ...";
-    case ARGUMENT_FUNCTIONS:
-        return "FUNCTION ...";
-    case ARGUMENT_TOKEN:
-        return "TOKEN";
-    case ARGUMENT_SHELL:
-        return "bash|zsh|fish";
-    case ARGUMENT_COMMAND:
-        return "[COMMAND ...]";
-    }
-    return "";
+    bool is_optional = command->argument == ARGUMENT_INSTANCE && command->argument_is_optional;
+    return is_optional ? "[INSTANCE]" : arguments[command->argument].usage;
 }
 
 const char *command_argument_help(const struct command *command)
 {
-    switch (command->argument) {
-    case ARGUMENT_WORKFLOW:
-        return "WORKFLOW: its name; the same as --workflow";
-    case ARGUMENT_NEW:
-        return "WORKFLOW[/ID]: of which workflow, and with which id; the same as --workflow and --id";
-    case ARGUMENT_INSTANCE:
-        return "INSTANCE: WORKFLOW/ID, or ID alone; the id \"latest\" is the newest";
-    case ARGUMENT_INSTANCES:
-        return "INSTANCE: WORKFLOW/ID, or ID alone; the id \"latest\" is the newest; - reads them from standard input, "
-               "one on a line";
-    case ARGUMENT_DELIVERIES:
-        return "DELIVERY: its id; - reads them from standard input, one on a line";
-    case ARGUMENT_FUNCTIONS:
-        return "FUNCTION: what the workflow calls, without the @ that it is shown with; up to 64 of them";
-    case ARGUMENT_TOKEN:
-        return "TOKEN: a secret, which every user of the machine can see on a command line; - reads it from standard "
-               "input";
-    case ARGUMENT_NONE:
-    case ARGUMENT_SHELL:
-    case ARGUMENT_COMMAND:
-        break;
-    }
-    return NULL;
+    return arguments[command->argument].help;
+}
+
+size_t command_arguments_max(const struct command *command)
+{
+    return command->argument == ARGUMENT_NONE ? 0 : arguments[command->argument].is_many ? SIZE_MAX : 1;
 }

@@ -135,6 +135,7 @@ bool command_takes(const struct command *command, enum option_id id);
 bool command_requires(const struct command *command, enum option_id id);
 /* "[WORKFLOW]", "INSTANCE ..."; "" when it takes none. */
 const char *command_argument(const struct command *command);
+size_t command_arguments_max(const struct command *command);
 /* What there is to say about the argument; NULL when it takes none. */
 const char *command_argument_help(const struct command *command);
 

@@ -158,18 +158,12 @@ static enum exit_code parse_words(struct parser *parser, int count, char **list)
     return code;
 }
 
-static bool takes_many(enum argument_kind kind)
-{
-    return kind == ARGUMENT_INSTANCES || kind == ARGUMENT_DELIVERIES || kind == ARGUMENT_FUNCTIONS ||
-           kind == ARGUMENT_COMMAND;
-}
-
 static enum exit_code check_arguments(struct parser *parser)
 {
     const struct invocation *invocation = parser->invocation;
     const struct command *command = invocation->command;
     const char *who = invocation_name(parser->pool, invocation);
-    size_t most = command->argument == ARGUMENT_NONE ? 0 : takes_many(command->argument) ? (size_t)-1 : 1;
+    size_t most = command_arguments_max(command);
     bool is_named = invocation_has(invocation, OPTION_ID) || invocation_has(invocation, OPTION_KEY);
     if (invocation->argument_count > most)
         return problem_use(parser->problem, "%s does not take \"%s\" (see %s --help)", who, invocation->arguments[most],

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/json_writer.h"
 #include "moment.h"
 
 /* ---- Reading --------------------------------------------------------------------------------------------------------- */
@@ -93,76 +94,40 @@ int64_t json_time_ms(const json_t *value, const char *path)
 
 /* ---- Writing --------------------------------------------------------------------------------------------------------- */
 
-static void write_plain(struct pw_buffer *out, const json_t *value)
-{
-    char *written = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    if (written == NULL)
-        out_of_memory();
-    pw_buffer_put(out, written);
-    free(written);
-}
-
-static void write_string(struct pw_buffer *out, const json_t *value)
-{
-    const char *number = kept_number(value), *text = json_string_value(value);
-    size_t size = json_string_length(value);
-    if (number != NULL) {
-        pw_buffer_put(out, number);
-    } else if (size > 1 && text[0] == '\0') {
-        json_t *true_text = json_stringn(text + 1, size - 1);
-        if (true_text == NULL)
-            out_of_memory();
-        write_plain(out, true_text);
-        json_decref(true_text);
-    } else {
-        write_plain(out, value);
-    }
-}
-
-static void write_value(struct pw_buffer *out, const json_t *value);
-
-static void write_members(struct pw_buffer *out, const json_t *value)
-{
-    const char *key, *gap = "";
-    json_t *member;
-    pw_buffer_put(out, "{");
-    json_object_foreach((json_t *)value, key, member) {
-        json_t *name = json_string(key);
-        if (name == NULL)
-            out_of_memory();
-        pw_buffer_put(out, gap);
-        write_plain(out, name);
-        json_decref(name);
-        pw_buffer_put(out, ":");
-        write_value(out, member);
-        gap = ",";
-    }
-    pw_buffer_put(out, "}");
-}
-
-static void write_items(struct pw_buffer *out, const json_t *value)
-{
-    size_t index;
-    json_t *item;
-    pw_buffer_put(out, "[");
-    json_array_foreach(value, index, item) {
-        pw_buffer_put(out, index > 0 ? "," : "");
-        write_value(out, item);
-    }
-    pw_buffer_put(out, "]");
-}
-
 /* As deep as the value is, which its reading has bounded. */
 static void write_value(struct pw_buffer *out, const json_t *value)
 {
-    if (json_is_object(value))
-        write_members(out, value);
-    else if (json_is_array(value))
-        write_items(out, value);
-    else if (json_is_string(value))
-        write_string(out, value);
-    else
-        write_plain(out, value);
+    const char *key, *text = json_string_value(value), *number = kept_number(value);
+    char written[32];
+    size_t index;
+    json_t *part;
+    if (json_is_object(value)) {
+        pw_json_open(out, NULL, '{');
+        json_object_foreach((json_t *)value, key, part) {
+            pw_json_string(out, NULL, key);
+            pw_buffer_put(out, ":");
+            out->needs_comma = false;
+            write_value(out, part);
+        }
+        pw_json_close(out, '}');
+    } else if (json_is_array(value)) {
+        pw_json_open(out, NULL, '[');
+        json_array_foreach(value, index, part)
+            write_value(out, part);
+        pw_json_close(out, ']');
+    } else if (number != NULL) {
+        pw_json_raw(out, NULL, number);
+    } else if (text != NULL) {
+        size_t marks = json_string_length(value) > 1 && text[0] == '\0';
+        pw_json_text(out, NULL, text + marks, json_string_length(value) - marks);
+    } else if (json_is_real(value)) {
+        (void)snprintf(written, sizeof written, "%.17g", json_real_value(value));
+        pw_json_raw(out, NULL, written);
+    } else if (json_is_integer(value)) {
+        pw_json_integer(out, NULL, json_integer_value(value));
+    } else {
+        pw_json_raw(out, NULL, json_is_true(value) ? "true" : json_is_false(value) ? "false" : NULL);
+    }
 }
 
 static void begin_line(struct pw_buffer *out, size_t indent, size_t depth)

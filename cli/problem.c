@@ -1,11 +1,10 @@
 /* problem.c - see problem.h. */
 #include "problem.h"
 
-#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "common/json_writer.h"
 #include "text.h"
 
 enum exit_code problem_set(struct problem *problem, enum exit_code exit_code, const char *code, const char *format, ...)
@@ -48,10 +47,12 @@ void problem_print(const struct problem *problem, bool as_json)
         print_text(problem);
         return;
     }
-    json_t *value = json_pack("{s:s, s:s, s:i}", "code", problem->code, "message", problem->text, "exitCode",
-                              (int)problem->exit_code);
-    char *text = value != NULL ? json_dumps(value, JSON_COMPACT) : NULL;
-    (void)fprintf(stderr, "%s\n", text != NULL ? text : "{\"code\":\"UNKNOWN\"}"); /* not UTF-8: packed as nothing */
-    free(text);
-    json_decref(value);
+    struct pw_buffer line = { 0 };
+    pw_json_open(&line, NULL, '{');
+    pw_json_string(&line, "code", problem->code);
+    pw_json_string(&line, "message", problem->text);
+    pw_json_integer(&line, "exitCode", problem->exit_code);
+    pw_json_close(&line, '}');
+    (void)fprintf(stderr, "%s\n", text_string(&line));
+    pw_buffer_clear(&line);
 }

@@ -9,7 +9,7 @@ set(pawl_libraries PkgConfig::PAWL_SQLITE3 PkgConfig::PAWL_JANSSON Threads::Thre
 
 file(GLOB_RECURSE pawl_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.c)
 # What the library shares with the programs is compiled into it, so that it needs no other library of ours.
-set(pawl_common_sources duration iso json json_walk store_url text)
+set(pawl_common_sources duration iso json json_walk store_url text thread)
 list(TRANSFORM pawl_common_sources REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/common/\\1.c")
 set(pawl_pc_requires "sqlite3 jansson")
 if(PAWL_BUILD_POSTGRES)

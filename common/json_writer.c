@@ -85,16 +85,20 @@ static void add_escaped(struct pw_buffer *buffer, const char *at, const char *en
     }
 }
 
-void pw_json_string(struct pw_buffer *buffer, const char *key, const char *value)
+void pw_json_text(struct pw_buffer *buffer, const char *key, const char *value, size_t size)
 {
-    if (value == NULL) {
-        pw_json_raw(buffer, key, NULL);
-        return;
-    }
     begin_value(buffer, key);
     pw_buffer_add(buffer, "\"", 1);
-    add_escaped(buffer, value, value + strlen(value));
+    add_escaped(buffer, value, value + size);
     pw_buffer_add(buffer, "\"", 1);
+}
+
+void pw_json_string(struct pw_buffer *buffer, const char *key, const char *value)
+{
+    if (value == NULL)
+        pw_json_raw(buffer, key, NULL);
+    else
+        pw_json_text(buffer, key, value, strlen(value));
 }
 
 void pw_json_integer(struct pw_buffer *buffer, const char *key, int64_t value)

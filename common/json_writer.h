@@ -7,9 +7,10 @@
 
 #include "common/buffer.h"
 
-void pw_json_open(struct pw_buffer *buffer, const char *key, char bracket);        /* '{' or '[' */
-void pw_json_close(struct pw_buffer *buffer, char bracket);                        /* '}' or ']' */
-void pw_json_string(struct pw_buffer *buffer, const char *key, const char *value); /* NULL: null */
+void pw_json_open(struct pw_buffer *buffer, const char *key, char bracket);                   /* '{' or '[' */
+void pw_json_close(struct pw_buffer *buffer, char bracket);                                   /* '}' or ']' */
+void pw_json_string(struct pw_buffer *buffer, const char *key, const char *value);            /* NULL: null */
+void pw_json_text(struct pw_buffer *buffer, const char *key, const char *value, size_t size); /* may hold NULs */
 void pw_json_integer(struct pw_buffer *buffer, const char *key, int64_t value);
 void pw_json_bool(struct pw_buffer *buffer, const char *key, bool value);
 void pw_json_raw(struct pw_buffer *buffer, const char *key, const char *json); /* NULL: null */

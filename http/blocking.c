@@ -1,8 +1,8 @@
 /* blocking.c - a call carried through in the calling thread, which sleeps where there is nothing to do. */
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
+#include "common/thread.h"
 #include "http/call.h"
 
 /* A wait is never longer, so that a clock that is simulated, or jumps, does no harm. */
@@ -25,11 +25,9 @@ static void note(void *user)
 
 static void wait_ms(struct waiter *waiter, int64_t ms)
 {
-    int64_t until_ns = pw_http_nanoseconds() + (ms < WAIT_MS_MAX ? ms : WAIT_MS_MAX) * 1000000;
-    const struct timespec until = { (time_t)(until_ns / 1000000000), (long)(until_ns % 1000000000) };
     (void)pthread_mutex_lock(&waiter->lock);
     if (!waiter->is_ready)
-        (void)pthread_cond_timedwait(&waiter->noted, &waiter->lock, &until);
+        pw_cond_wait_ms(&waiter->noted, &waiter->lock, ms < WAIT_MS_MAX ? ms : WAIT_MS_MAX);
     waiter->is_ready = false;
     (void)pthread_mutex_unlock(&waiter->lock);
 }
@@ -70,7 +68,7 @@ pawl_status pawl_http_answer(pawl_http *http, pawl_scope *scope, const struct pa
     const struct pawl_http_response *response;
     struct waiter waiter = { .is_ready = false };
     int64_t again_at_ms;
-    if (!pw_http_lock_init(&waiter.lock, &waiter.noted))
+    if (!pw_lock_init(&waiter.lock, &waiter.noted))
         return PAWL_NOMEM;
     pawl_http_call *call = pawl_http_call_new(http, request, note, &waiter);
     pawl_status status = PAWL_NOMEM;
@@ -84,6 +82,6 @@ pawl_status pawl_http_answer(pawl_http *http, pawl_scope *scope, const struct pa
     status = copy_response(scope, response, out_response);
 done:
     pawl_http_call_free(call);
-    pw_http_lock_clear(&waiter.lock, &waiter.noted);
+    pw_lock_clear(&waiter.lock, &waiter.noted);
     return status;
 }

@@ -416,7 +416,7 @@ pawl_http_call *pawl_http_call_new(pawl_http *http, const struct pawl_http_reque
     pawl_http_call *call = calloc(1, sizeof *call);
     if (call == NULL)
         return NULL;
-    if (!pw_http_lock_init(&call->lock, &call->changed)) {
+    if (!pw_lock_init(&call->lock, &call->changed)) {
         free(call);
         return NULL;
     }
@@ -450,7 +450,7 @@ void pawl_http_call_free(pawl_http_call *call)
     pawl_scope_free(call->look_scope);
     pawl_scope_free(call->scope);
     pawl_memory_owe(call->http->engine, &call->memory_held, 0);
-    pw_http_lock_clear(&call->lock, &call->changed);
+    pw_lock_clear(&call->lock, &call->changed);
     free(call);
 }
 

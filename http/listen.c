@@ -17,16 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/address.h"
 #include "http/server.h"
 
 static const char unix_prefix[] = "unix:";
 
-enum { HOST_SIZE = 256, PORT_SIZE = 6, LOCK_TRIES = 100, LOCK_PAUSE_NS = 20 * 1000 * 1000 };
-
-struct place {
-    char host[HOST_SIZE]; /* "": all addresses */
-    char port[PORT_SIZE];
-};
+enum { LOCK_TRIES = 100, LOCK_PAUSE_NS = 20 * 1000 * 1000 };
 
 static pawl_status refuse(const char *address, int reason, struct pawl_error *error)
 {
@@ -134,31 +130,6 @@ static pawl_status listen_at_file(const char *whole, struct pw_listener *listene
 
 /* ---- Ports ----------------------------------------------------------------------------------------------------------- */
 
-static bool split(const char *address, struct place *out_place)
-{
-    const char *colon = strrchr(address, ':');
-    if (colon == NULL)
-        return false;
-    const char *host = address;
-    size_t host_size = (size_t)(colon - address);
-    if (host[0] == '[') {
-        if (host_size < 3 || host[host_size - 1] != ']')
-            return false;
-        host++, host_size -= 2;
-    } else if (memchr(host, ':', host_size) != NULL) {
-        return false;
-    }
-    const char *port = colon + 1;
-    size_t port_size = strlen(port);
-    if (host_size >= HOST_SIZE || port_size == 0 || port_size >= PORT_SIZE || strspn(port, "0123456789") != port_size ||
-        strtol(port, NULL, 10) > 65535)
-        return false;
-    memcpy(out_place->host, host, host_size);
-    out_place->host[host_size] = '\0';
-    memcpy(out_place->port, port, port_size + 1);
-    return true;
-}
-
 /* Answers the descriptor, or the negative reason. */
 static int listen_at_info(const struct addrinfo *info, bool all_addresses)
 {
@@ -189,12 +160,14 @@ static int port_of(int fd)
 
 static pawl_status listen_at_port(const char *address, struct pw_listener *listener, struct pawl_error *error)
 {
-    struct place place;
-    if (!split(address, &place))
+    struct pw_address place;
+    char port[8];
+    if (!pw_address_parse(address, &place))
         return pw_server_error(error, PAWL_INVALID,
                                "\"%s\" is no address to listen at; it is host:port, [IPv6]:port, :port or unix:path, "
                                "with a port of 0 to 65535",
                                address);
+    (void)snprintf(port, sizeof port, "%d", place.port);
     bool all_addresses = place.host[0] == '\0';
     struct addrinfo hints = { .ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM };
     struct addrinfo *infos = NULL;
@@ -202,7 +175,7 @@ static pawl_status listen_at_port(const char *address, struct pw_listener *liste
     hints.ai_family = all_addresses ? AF_INET6 : AF_UNSPEC;
     int fd = -EADDRNOTAVAIL;
     for (int family = 0; fd < 0 && family < (all_addresses ? 2 : 1); family++) {
-        int failure = getaddrinfo(all_addresses ? NULL : place.host, place.port, &hints, &infos);
+        int failure = getaddrinfo(all_addresses ? NULL : place.host, port, &hints, &infos);
         if (failure != 0)
             return pw_server_error(error, failure == EAI_MEMORY ? PAWL_NOMEM : PAWL_INVALID, "cannot listen at %s: %s",
                                    address, gai_strerror(failure));

@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "http/thread.h"
+#include "common/thread.h"
 #include "pawl/engine.h"
 
 struct pw_http_prober {
     pawl_engine *engine;
     void (*looked)(void *user); /* in the prober's thread, after each look, with no lock held */
     void *user;
-    struct pw_http_thread thread; /* its lock guards what follows */
-    uint64_t asked, begun, done;  /* numbers of looks */
-    pawl_status verdict;          /* of the newest that is done */
+    struct pw_helper helper;     /* its lock guards what follows */
+    uint64_t asked, begun, done; /* numbers of looks */
+    pawl_status verdict;         /* of the newest that is done */
 };
 
 bool pw_http_prober_init(struct pw_http_prober *prober, pawl_engine *engine, void (*looked)(void *user), void *user);

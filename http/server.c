@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/thread.h"
 #include "http/answer.h"
 #include "http/handler.h"
 
@@ -169,8 +170,8 @@ static void free_server(pawl_http_server *server)
     stop_workers(server);
     pw_listener_close(&server->listener);
     pw_server_tls_clear(&server->tls);
-    pw_http_lock_clear(&server->readers.lock, &server->readers.changed);
-    pw_http_lock_clear(&server->lock, &server->drained);
+    pw_lock_clear(&server->readers.lock, &server->readers.changed);
+    pw_lock_clear(&server->lock, &server->drained);
     pawl_scope_free(server->scope);
     free(server->workers);
     free(server);
@@ -181,9 +182,9 @@ static pawl_http_server *new_server(pawl_http *http, const struct pawl_http_serv
 {
     pawl_http_server *server = calloc(1, sizeof *server);
     struct pw_worker *workers = calloc((size_t)options->threads, sizeof *workers);
-    if (server == NULL || workers == NULL || !pw_http_lock_init(&server->lock, &server->drained))
+    if (server == NULL || workers == NULL || !pw_lock_init(&server->lock, &server->drained))
         goto no_lock;
-    if (!pw_http_lock_init(&server->readers.lock, &server->readers.changed))
+    if (!pw_lock_init(&server->readers.lock, &server->readers.changed))
         goto no_readers;
     server->http = http;
     server->options = *options;
@@ -194,7 +195,7 @@ static pawl_http_server *new_server(pawl_http *http, const struct pawl_http_serv
     free_server(server);
     return NULL;
 no_readers:
-    pw_http_lock_clear(&server->lock, &server->drained);
+    pw_lock_clear(&server->lock, &server->drained);
 no_lock:
     free(workers);
     free(server);
@@ -261,13 +262,7 @@ void pw_server_leave(pawl_http_server *server)
 /* Until every client has its answer, and its connection is closed. */
 static void drain(pawl_http_server *server, int64_t drain_ms)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    int64_t ms = drain_ms < INT32_MAX ? drain_ms : INT32_MAX;
-    until.tv_sec += (time_t)(ms / 1000);
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000)
-        until.tv_sec++, until.tv_nsec -= 1000000000;
+    const struct timespec until = pw_cond_moment(drain_ms < INT32_MAX ? drain_ms : INT32_MAX);
     for (int i = 0; i < server->options.threads; i++)
         pw_waker_signal(&server->workers[i].waker);
     pthread_mutex_lock(&server->lock);

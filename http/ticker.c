@@ -4,19 +4,19 @@
 bool pw_http_ticker_init(struct pw_http_ticker *ticker, pawl_runner *runner)
 {
     *ticker = (struct pw_http_ticker){ .runner = runner };
-    return pw_http_lock_init(&ticker->thread.lock, &ticker->thread.changed);
+    return pw_helper_init(&ticker->helper);
 }
 
 void pw_http_ticker_clear(struct pw_http_ticker *ticker)
 {
-    pw_http_thread_clear(&ticker->thread);
+    pw_helper_clear(&ticker->helper);
 }
 
 /* The first of those that wait; NULL: the ticker was stopped. */
 static struct pw_http_tick *take(struct pw_http_ticker *ticker)
 {
-    while (ticker->first == NULL && !ticker->thread.is_stopped)
-        (void)pthread_cond_wait(&ticker->thread.changed, &ticker->thread.lock);
+    while (ticker->first == NULL && !ticker->helper.is_stopped)
+        (void)pthread_cond_wait(&ticker->helper.changed, &ticker->helper.lock);
     struct pw_http_tick *tick = ticker->first;
     if (tick != NULL) {
         ticker->first = tick->next;
@@ -29,14 +29,14 @@ static struct pw_http_tick *take(struct pw_http_ticker *ticker)
 static void *run(void *user)
 {
     struct pw_http_ticker *ticker = user;
-    (void)pthread_mutex_lock(&ticker->thread.lock);
+    (void)pthread_mutex_lock(&ticker->helper.lock);
     while ((ticker->current = take(ticker)) != NULL) {
         int64_t max_instances = ticker->current->max_instances, max_steps = ticker->current->max_steps;
         int64_t processed = 0;
         struct pawl_error error = { PAWL_OK, "" };
-        (void)pthread_mutex_unlock(&ticker->thread.lock);
+        (void)pthread_mutex_unlock(&ticker->helper.lock);
         pawl_status status = pawl_runner_tick(ticker->runner, max_instances, max_steps, &processed, &error);
-        (void)pthread_mutex_lock(&ticker->thread.lock);
+        (void)pthread_mutex_lock(&ticker->helper.lock);
         struct pw_http_tick *tick = ticker->current;
         if (tick != NULL) {
             tick->processed = processed;
@@ -45,7 +45,7 @@ static void *run(void *user)
         }
         ticker->current = NULL;
     }
-    (void)pthread_mutex_unlock(&ticker->thread.lock);
+    (void)pthread_mutex_unlock(&ticker->helper.lock);
     return NULL;
 }
 
@@ -53,10 +53,10 @@ pawl_status pw_http_ticker_add(struct pw_http_ticker *ticker, struct pw_http_tic
 {
     pawl_status status = PAWL_OK;
     tick->next = NULL;
-    (void)pthread_mutex_lock(&ticker->thread.lock);
+    (void)pthread_mutex_lock(&ticker->helper.lock);
     if (ticker->count == PW_HTTP_TICKS_MAX) {
         status = PAWL_BUSY;
-    } else if (!pw_http_thread_need(&ticker->thread, run, ticker)) {
+    } else if (!pw_helper_start(&ticker->helper, run, ticker)) {
         status = PAWL_NOMEM;
     } else {
         if (ticker->first == NULL)
@@ -65,15 +65,15 @@ pawl_status pw_http_ticker_add(struct pw_http_ticker *ticker, struct pw_http_tic
             ticker->last->next = tick;
         ticker->last = tick;
         ticker->count++;
-        (void)pthread_cond_signal(&ticker->thread.changed);
+        (void)pthread_cond_signal(&ticker->helper.changed);
     }
-    (void)pthread_mutex_unlock(&ticker->thread.lock);
+    (void)pthread_mutex_unlock(&ticker->helper.lock);
     return status;
 }
 
 void pw_http_ticker_forget(struct pw_http_ticker *ticker, struct pw_http_tick *tick)
 {
-    (void)pthread_mutex_lock(&ticker->thread.lock);
+    (void)pthread_mutex_lock(&ticker->helper.lock);
     if (ticker->current == tick)
         ticker->current = NULL;
     struct pw_http_tick *before = NULL;
@@ -89,5 +89,5 @@ void pw_http_ticker_forget(struct pw_http_ticker *ticker, struct pw_http_tick *t
         ticker->count--;
         break;
     }
-    (void)pthread_mutex_unlock(&ticker->thread.lock);
+    (void)pthread_mutex_unlock(&ticker->helper.lock);
 }

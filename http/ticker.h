@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "http/thread.h"
+#include "common/thread.h"
 #include "pawl/runner.h"
 #include "pawl/service.h"
 
@@ -24,7 +24,7 @@ struct pw_http_tick {
 
 struct pw_http_ticker {
     pawl_runner *runner;
-    struct pw_http_thread thread;
+    struct pw_helper helper;           /* its lock guards what follows */
     struct pw_http_tick *first, *last; /* those that wait */
     size_t count;
     struct pw_http_tick *current; /* whom the tick under way is for; NULL: nobody cares any more */

@@ -50,7 +50,7 @@ struct daemon {
     pawl_courier *courier;
     pawl_tokens *tokens; /* NULL: everybody on this machine may */
     struct guard guard;  /* where there are no tokens */
-    struct address addresses[SERVERS_MAX];
+    struct pw_address addresses[SERVERS_MAX];
     const char *hosts[SERVERS_MAX]; /* of them */
     pawl_http *http;
     pawl_http_server *servers[SERVERS_MAX];
@@ -160,7 +160,7 @@ static pawl_status load_tokens(struct daemon *daemon, struct pawl_error *error)
     pawl_status status = tokens_load(settings, &daemon->tokens, error);
     daemon->guard = (struct guard){ .hosts = daemon->hosts, .cors = settings->cors };
     for (size_t i = 0; status == PAWL_OK && daemon->tokens == NULL && i < listen_count(settings); i++) {
-        struct address *address = &daemon->addresses[i];
+        struct pw_address *address = &daemon->addresses[i];
         status = address_parse(listen_at(settings, i), address, error);
         daemon->hosts[daemon->guard.host_count++] = address->host;
         if (status == PAWL_OK && !address_is_local(address))
@@ -244,13 +244,13 @@ static pawl_status start_server(struct daemon *daemon, const char *listen, struc
 {
     const struct settings *settings = daemon->settings;
     struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
-    struct address address;
+    struct pw_address address;
     pawl_status status = address_parse(listen, &address, error);
     if (status != PAWL_OK)
         return status;
     options.listen = listen;
-    options.tls_cert = address.is_unix ? NULL : settings->tls_cert; /* nobody listens in on a Unix socket */
-    options.tls_key = address.is_unix ? NULL : settings->tls_key;
+    options.tls_cert = address.path != NULL ? NULL : settings->tls_cert; /* nobody listens in on a Unix socket */
+    options.tls_key = address.path != NULL ? NULL : settings->tls_key;
     options.tls_allow_readable_key = settings->tls_allow_readable_key;
     options.threads = (int32_t)settings->threads;
     options.connections_max = (int32_t)settings->connections;
@@ -321,13 +321,13 @@ static void write_addresses(const struct daemon *daemon, char *out_text, size_t 
     const struct settings *settings = daemon->settings;
     for (size_t i = 0; i < daemon->server_count; i++) {
         const char *listen = listen_at(settings, i);
-        struct address address;
+        struct pw_address address;
         struct pawl_error unused;
         char shown[512];
         if (address_parse(listen, &address, &unused) != PAWL_OK)
             continue;
         bool is_six = strchr(address.host, ':') != NULL;
-        if (address.is_unix)
+        if (address.path != NULL)
             (void)snprintf(shown, sizeof shown, "%s", listen);
         else
             (void)snprintf(shown, sizeof shown, "%s://%s%s%s:%d%s", settings->tls_cert != NULL ? "https" : "http",

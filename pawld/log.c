@@ -9,15 +9,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/json_writer.h"
 #include "writer.h"
 
-/* A text of 2 KiB with nothing but escapes in it has 12 KiB: a message always fits the line. */
-enum { MESSAGE_SIZE = 2048, LINE_SIZE = 16384, FLUSH_MS_MAX = 1000 };
-
-struct line {
-    char text[LINE_SIZE];
-    size_t size;
-};
+enum { MESSAGE_SIZE = 2048, FLUSH_MS_MAX = 1000 };
 
 struct log log_open(const char *format, const char *level)
 {
@@ -30,112 +25,89 @@ struct log log_open(const char *format, const char *level)
     return log;
 }
 
-/* False: it does not fit.  Room is kept for the line's end. */
-static bool add(struct line *line, const char *text)
+static void put_member(struct pw_buffer *line, const char *key, const char *value)
 {
-    size_t size = strlen(text);
-    if (line->size + size + 4 > LINE_SIZE)
-        return false;
-    memcpy(line->text + line->size, text, size);
-    line->size += size;
-    return true;
-}
-
-/* As a JSON string.  The library's writer does the escapes. */
-static bool add_json(struct line *line, const char *text)
-{
-    char plain[MESSAGE_SIZE];
-    const char *quoted = "\"\"";
-    size_t size;
-    pawl_value *value;
-    pawl_scope *scope = pawl_scope_new();
-    (void)snprintf(plain, sizeof plain, "%s", text);
-    pawl_text_mend(plain);
-    pawl_status status = scope != NULL ? pawl_value_pack(scope, &value, "s", plain) : PAWL_NOMEM;
-    if (status == PAWL_OK && pawl_value_text(scope, value, &quoted, &size) != PAWL_OK)
-        quoted = "\"\"";
-    bool fits = add(line, quoted);
-    pawl_scope_free(scope);
-    return fits;
-}
-
-/* Wholly, or not at all. */
-static void add_member(struct line *line, const char *key, const char *value)
-{
-    size_t before = line->size;
-    if (!add(line, before == 0 ? "{" : ", ") || !add_json(line, key) || !add(line, ": ") || !add_json(line, value))
-        line->size = before;
+    char text[MESSAGE_SIZE];
+    (void)snprintf(text, sizeof text, "%s", value);
+    pawl_text_mend(text);
+    pw_json_string(line, key, text);
 }
 
 /* A plain line stays one line. */
-static void add_plain(struct line *line, const char *text)
+static void put_plain(struct pw_buffer *line, const char *text)
 {
     size_t from = line->size;
-    (void)add(line, text);
+    pw_buffer_put(line, text);
     for (size_t i = from; i < line->size; i++) {
-        if ((unsigned char)line->text[i] < ' ')
-            line->text[i] = ' ';
+        if ((unsigned char)line->data[i] < ' ')
+            line->data[i] = ' ';
     }
 }
 
-static void compose_json(struct line *line, enum pawl_log_level level, const struct log_field *fields, size_t count,
-                         const char *message)
+static void compose_json(struct pw_buffer *line, enum pawl_log_level level, const struct log_field *fields,
+                         size_t count, const char *message)
 {
     struct timeval now;
-    struct tm parts;
-    char moment[64], text[40];
     (void)gettimeofday(&now, NULL);
-    (void)gmtime_r(&now.tv_sec, &parts);
-    (void)strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-    (void)snprintf(moment, sizeof moment, "%s.%03dZ", text, (int)(now.tv_usec / 1000));
-    add_member(line, "time", moment);
-    add_member(line, "level", pawl_log_level_name(level));
-    add_member(line, "message", message);
+    pw_json_open(line, NULL, '{');
+    pw_json_time(line, "time", (int64_t)now.tv_sec * 1000 + now.tv_usec / 1000);
+    put_member(line, "level", pawl_log_level_name(level));
+    put_member(line, "message", message);
     for (size_t i = 0; i < count; i++) {
         if (fields[i].value != NULL)
-            add_member(line, fields[i].key, fields[i].value);
+            put_member(line, fields[i].key, fields[i].value);
     }
-    line->text[line->size++] = '}';
+    pw_json_close(line, '}');
 }
 
-static void compose_plain(struct line *line, enum pawl_log_level level, const struct log_field *fields, size_t count,
-                          const char *message)
+static void compose_plain(struct pw_buffer *line, enum pawl_log_level level, const struct log_field *fields,
+                          size_t count, const char *message)
 {
     time_t now = time(NULL);
     struct tm parts;
-    char moment[64], head[80];
+    char moment[64];
     (void)localtime_r(&now, &parts);
     (void)strftime(moment, sizeof moment, "%H:%M:%S", &parts);
-    (void)snprintf(head, sizeof head, "%s %-5s ", moment, pawl_log_level_name(level));
-    (void)add(line, head);
-    add_plain(line, message);
+    pw_buffer_format(line, "%s %-5s ", moment, pawl_log_level_name(level));
+    put_plain(line, message);
     for (size_t i = 0; i < count; i++) {
         if (fields[i].value == NULL)
             continue;
-        (void)(add(line, "  ") && add(line, fields[i].key) && add(line, "="));
-        add_plain(line, fields[i].value);
+        pw_buffer_format(line, "  %s=", fields[i].key);
+        put_plain(line, fields[i].value);
     }
+}
+
+/* With its end.  Where memory is out, there is none. */
+static struct pw_buffer compose(const struct log *log, enum pawl_log_level level, const struct log_field *fields,
+                                size_t count, const char *message)
+{
+    struct pw_buffer line = { 0 };
+    if (log->is_json)
+        compose_json(&line, level, fields, count, message);
+    else
+        compose_plain(&line, level, fields, count, message);
+    pw_buffer_put(&line, "\n");
+    if (line.failed)
+        pw_buffer_clear(&line);
+    return line;
 }
 
 static void write_line(const struct log *log, enum pawl_log_level level, const struct log_field *fields, size_t count,
                        const char *format, va_list arguments)
 {
-    struct line line = { .size = 0 };
     char message[MESSAGE_SIZE];
     if (level < log->level)
         return;
     (void)vsnprintf(message, sizeof message, format, arguments);
     pawl_text_mend(message);
-    if (log->is_json)
-        compose_json(&line, level, fields, count, message);
-    else
-        compose_plain(&line, level, fields, count, message);
-    line.text[line.size++] = '\n';
+    struct pw_buffer line = compose(log, level, fields, count, message);
     if (log->writer != NULL)
-        writer_add(log->writer, line.text, line.size);
+        writer_add(log->writer, line.data, line.size);
     else
-        while (write(log->descriptor, line.text, line.size) < 0 && errno == EINTR)
+        while (write(log->descriptor, line.data, line.size) < 0 && errno == EINTR)
             ;
+    pw_buffer_clear(&line);
 }
 
 /* ---- Without waiting --------------------------------------------------------------------------------------------- */
@@ -143,16 +115,13 @@ static void write_line(const struct log *log, enum pawl_log_level level, const s
 static size_t tell_dropped(void *user, int64_t dropped, char *text, size_t size)
 {
     const struct log *log = user;
-    struct line line = { .size = 0 };
     char message[128];
     (void)snprintf(message, sizeof message, "%lld lines of this log were dropped: nobody read it", (long long)dropped);
-    if (log->is_json)
-        compose_json(&line, PAWL_LOG_WARN, NULL, 0, message);
-    else
-        compose_plain(&line, PAWL_LOG_WARN, NULL, 0, message);
-    line.text[line.size++] = '\n';
+    struct pw_buffer line = compose(log, PAWL_LOG_WARN, NULL, 0, message);
     size_t fitting = line.size < size ? line.size : size;
-    memcpy(text, line.text, fitting);
+    if (fitting > 0)
+        memcpy(text, line.data, fitting);
+    pw_buffer_clear(&line);
     return fitting;
 }
 

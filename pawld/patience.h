@@ -2,18 +2,14 @@
 #ifndef PAWLD_PATIENCE_H
 #define PAWLD_PATIENCE_H
 
-#include <pthread.h>
-
+#include "common/thread.h"
 #include "log.h"
 
 struct patience {
     const struct log *log;
     char text[512];
-    bool has_teller;
-    pthread_t teller;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool is_over; /* under the lock */
+    struct pw_helper helper;
+    bool is_open; /* there was a lock to be had */
 };
 
 /* The line is a warning; it is written by a thread, a second from now.  Where that thread cannot be had, nothing is

@@ -307,7 +307,7 @@ pawl_status settings_check(const struct settings *settings, struct pawl_error *e
     if (settings->rate_limit > 0 && settings->tokens_file == NULL && settings->tokens == NULL)
         return problem(error, PAWL_INVALID, "--rate-limit is for each token, and there are no tokens: see --tokens");
     for (size_t i = 0; i < settings->listen.count; i++) {
-        struct address address;
+        struct pw_address address;
         pawl_status status = address_parse(settings->listen.items[i], &address, error);
         if (status != PAWL_OK)
             return status;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "condition.h"
+#include "common/thread.h"
 
 enum { CLOSE_MS_MAX = 1000, TELL_SIZE = 512 };
 
@@ -115,7 +115,7 @@ void writer_add(struct writer *writer, const char *text, size_t size)
 
 bool writer_flush(struct writer *writer, int64_t limit_ms)
 {
-    const struct timespec until = condition_in(limit_ms);
+    const struct timespec until = pw_cond_moment(limit_ms);
     int code = 0;
     (void)pthread_mutex_lock(&writer->lock);
     while ((writer->size > 0 || writer->is_busy) && code == 0)
@@ -144,7 +144,7 @@ struct writer *writer_open(int descriptor, writer_tell_fn *tell, void *user)
         goto no_lock;
     if (pthread_cond_init(&writer->added, NULL) != 0)
         goto no_added;
-    if (!condition_init(&writer->emptied))
+    if (!pw_cond_init(&writer->emptied))
         goto no_emptied;
     if (pthread_create(&writer->thread, NULL, run, writer) == 0)
         return writer;

@@ -55,7 +55,8 @@ static const struct pw_program program = {
 /* Words with a blank between them; arguments are joined in out_arguments.  False: problem says why. */
 static bool parse(const char *line, struct values *out_values, char out_arguments[128], char problem[PW_PROBLEM_SIZE])
 {
-    char copy[256], *words[16] = { "do" };
+    static char copy[256]; /* texts are borrowed */
+    char *words[16] = { "do" };
     int count = 1;
     strcpy(copy, line);
     for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
@@ -100,7 +101,7 @@ static void what_is_wrong_is_told(void **state)
     } list[] = {
         { "--txt a", "do has no option --txt; did you mean --text?" },
         { "--zzz=a", "do has no option --zzz=a (see do --help)" },
-        { "-az", "do has no option -az (see do --help)" },
+        { "-az", "do has no option -az; did you mean --all?" },
         { "--limits.n 3", "do has no option --limits.n (see do --help)" },
         { "--all=1", "--all takes no value" },
         { "-n", "-n needs a value: N" },

@@ -27,11 +27,6 @@ int64_t pw_system_monotonic_us(void)
     return read_us(CLOCK_BOOTTIME);
 }
 
-int64_t pw_system_waiting_ms(void)
-{
-    return read_us(CLOCK_MONOTONIC) / 1000;
-}
-
 void pw_system_random(void *unused, void *bytes, size_t size)
 {
     (void)unused;

@@ -9,8 +9,6 @@ int64_t pw_system_now_ms(void *unused); /* wall time since 1970 */
 /* Never jumps, and goes on while the machine is suspended: a lease or a timeout does not wait for the machine to wake. */
 int64_t pw_system_monotonic_ms(void);
 int64_t pw_system_monotonic_us(void);
-/* The clock of condition variables (thread.h), which stands still while the machine is suspended. */
-int64_t pw_system_waiting_ms(void);
 void pw_system_random(void *unused, void *bytes, size_t size); /* getrandom(2) */
 
 #endif

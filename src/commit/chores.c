@@ -1,7 +1,7 @@
 /* chores.c - see chores.h. */
 #include "commit/chores.h"
 
-#include "base/thread.h"
+#include "common/thread.h"
 
 bool pw_chores_init(struct pw_chores *chores)
 {

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/thread.h"
+#include "common/thread.h"
 #include "engine/functions.h"
 #include "engine/news.h"
 #include "pawl/pawl.h"

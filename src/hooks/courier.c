@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/thread.h"
+#include "common/thread.h"
 #include "hooks/hooks.h"
 #include "service/check.h"
 

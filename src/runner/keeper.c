@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/thread.h"
+#include "common/thread.h"
 #include "runner/runner.h"
 
 enum { TROUBLE_MS = 1000, REAP_MS = 1000, WITHHELD_MS_MAX = 50, KEPT_OUT_MS = 10 };

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/thread.h"
+#include "common/thread.h"
 
 enum { TICK_INSTANCES_DEFAULT = 100 };
 

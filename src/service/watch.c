@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/thread.h"
+#include "common/thread.h"
 #include "service/check.h"
 #include "service/inspect.h"
 #include "service/rows.h"

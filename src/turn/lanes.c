@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 #include "base/limits.h"
-#include "base/thread.h"
+#include "common/thread.h"
 #include "turn/lines.h"
 #include "turn/recall.h"
 

@@ -14,7 +14,7 @@
 #include "base/bar.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/thread.h"
+#include "common/thread.h"
 #include "turn/attempt.h"
 #include "turn/lines.h"
 #include "value/value.h"

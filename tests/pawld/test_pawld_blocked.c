@@ -29,7 +29,7 @@ TEST_OF(kit, code_that_blocks_is_named_in_the_log_and_other_runs_go_on)
     create(kit, pawld, "echo", "e", "1");
     await_status(kit, pawld, "echo", "e", "complete");
     pawld_await(pawld, "workflow code outside a step has blocked its thread for");
-    pawld_await(pawld, "\"workflow\": \"stuck\", \"instance\": \"one\", \"afterStep\": \"first\"");
+    pawld_await(pawld, "\"workflow\":\"stuck\",\"instance\":\"one\",\"afterStep\":\"first\"");
     struct answer metrics = ask(kit, pawld, "GET", "/metrics", NULL, NULL);
     assert_non_null(strstr(metrics.body, "\npawl_runner_threads_blocked 1\n"));
     assert_non_null(strstr(metrics.body, "\npawl_runner_calls_blocked_total{of=\"workflow\"} 1\n"));

@@ -115,6 +115,7 @@ TEST_OF(kit, values_are_completed_and_the_scripts_ask_pawld)
     for (size_t i = 0; i < LENGTH(shells); i++) {
         assert_int_equal(PAWLD_RUN(kit, &pawld, "--completion", shells[i]), 0);
         assert_non_null(strstr(pawld->output, "pawld --complete -- "));
+        pawld_forget(kit);
     }
     assert_int_equal(PAWLD_RUN(kit, &pawld, "--completion", "csh"), 2);
 }

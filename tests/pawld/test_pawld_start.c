@@ -128,7 +128,7 @@ TEST_OF(kit, what_cannot_be_used_is_told_in_one_line_and_ends_with_1_and_what_no
         { 1, { "--store", "sqlite:a.db", "--tokens", "nowhere", GATES }, "nowhere cannot be read: " },
         { 1, { "--store", "sqlite:a.db", "--tls-cert", "x", "--tls-key", "y", GATES }, "x" },
         { 1, { "--config", "nowhere.json", GATES }, "nowhere.json cannot be read: No such file or directory" },
-        { 1, { "--config", "." }, "cannot read ." },
+        { 1, { "--config", "." }, ". cannot be read" },
         { 2, { "--store", "cassandra://ada:secret@x/y", GATES }, "store ***: " },
         { 2, { "--store", "cassandra://x", "--migrate-only" }, "store cassandra://x: " },
         { 2, { "--store", "sqlite:", GATES }, "a path must follow \"sqlite:\"" },

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/thread.h"
+#include "common/thread.h"
 #include "store/postgres/errors.h"
 #include "store/postgres/fields.h"
 #include "store/postgres/postgres.h"

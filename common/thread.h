@@ -1,0 +1,36 @@
+/* thread.h - waiting with a limit, on the monotonic clock, so that a jump of the wall clock changes no wait; and a thread that
+ * one object has for itself. */
+#ifndef PW_COMMON_THREAD_H
+#define PW_COMMON_THREAD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+/* A condition variable on the monotonic clock, which stands still while the machine is suspended.  False when the system refuses. */
+bool pw_cond_init(pthread_cond_t *cond);
+/* A lock with its condition: both, or neither. */
+bool pw_lock_init(pthread_mutex_t *lock, pthread_cond_t *changed);
+void pw_lock_clear(pthread_mutex_t *lock, pthread_cond_t *changed);
+/* The moment, of that clock, in so many ms. */
+struct timespec pw_cond_moment(int64_t ms);
+/* Waits for a signal, at most that long; 0 or less returns at once. */
+void pw_cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t ms);
+
+/* A thread that waits for work, and the lock of what it works on. */
+struct pw_helper {
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t changed;
+    pthread_t thread;
+    bool has_thread, is_stopped;
+};
+
+bool pw_helper_init(struct pw_helper *helper);
+/* With the lock held, or before anybody else knows of it.  The host's signals are not for this thread.  True if it runs
+ * already; false: there is no thread to be had. */
+bool pw_helper_start(struct pw_helper *helper, void *(*run)(void *user), void *user);
+/* Says that it is stopped, and waits for the thread to end. */
+void pw_helper_clear(struct pw_helper *helper);
+
+#endif
