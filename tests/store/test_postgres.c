@@ -84,6 +84,24 @@ TEST_IN(on_postgres, fixture, options_of_the_url_are_taken_and_the_rest_is_libpq
     assert_true(query_number(fixture, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'shop'") > 0);
 }
 
+TEST_IN(on_postgres, fixture, a_password_reaches_libpq_apart_from_the_url)
+{
+    open_with(fixture, "application_name=shop&password=p%40ss%26word&sslpassword=key&pawl_busy_ms=78");
+    struct pw_postgres *postgres = (struct pw_postgres *)fixture->store;
+    struct pw_pg_connection connection = { 0 };
+    bool is_hopeless = false;
+    assert_int_equal(pw_pg_open(&connection, &postgres->url, PW_PG_READER, &is_hopeless, &fixture->error), PAWL_OK);
+    assert_string_equal(PQpass(connection.db), "p@ss&word");
+    assert_null(strstr(postgres->url.connection, "pass"));
+    assert_non_null(strstr(postgres->url.connection, "application_name=shop"));
+    assert_int_equal(postgres->url.busy_ms, 78);
+    pw_pg_close(&connection);
+    assert_int_equal(try_open(fixture, "postgres://h/d?passwd=sesame&pawl_busy_ms=1"), PAWL_INVALID);
+    assert_null(strstr(fixture->error.text, "sesame"));
+    assert_int_equal(try_open(fixture, "postgres://h/d?password=open&sesame=1"), PAWL_INVALID);
+    assert_null(strstr(fixture->error.text, "sesame"));
+}
+
 TEST_IN(on_postgres, fixture, a_password_is_in_no_error)
 {
     assert_int_equal(try_open(fixture, "postgres://me:sesame@/d?host=/nowhere&pawl_busy_ms=1"), PAWL_STORE_UNAVAILABLE);
