@@ -62,6 +62,8 @@ ask() {
     while :; do
         post "$1" "$2" "$scratch/answer" >"$scratch/status" &
         current=$!
+        # A signal that came before $current was set found no process to end.
+        [ -z "$stopping" ] || [ -n "$token" ] || kill "$current" 2>/dev/null
         await "$current"
         status=$(cat "$scratch/status")
         case $status in
