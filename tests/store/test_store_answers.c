@@ -496,7 +496,7 @@ static void add_restart_from(struct pw_unit *unit, struct pw_fence at, int64_t k
 }
 
 /* The steps of the old run are of the same batch, too. */
-TEST_OF(fixture, steps_that_are_kept_are_there_for_the_rest_of_the_batch) /* S2 */
+TEST_IN(on_engines, fixture, steps_that_are_kept_are_there_for_the_rest_of_the_batch) /* S2 */
 {
     struct pw_fence at = create_held(fixture, "order", "a"), next = { at.instance, at.run + 1, 0 };
     struct pw_unit *unit = fixture_unit(fixture);
@@ -517,7 +517,7 @@ TEST_OF(fixture, steps_that_are_kept_are_there_for_the_rest_of_the_batch) /* S2 
     assert_int_equal(query_number(fixture, "SELECT count(*) FROM workflow_step WHERE run = 1"), 3);
 }
 
-TEST_OF(fixture, a_refused_restart_keeps_no_steps) /* S1 */
+TEST_IN(on_engines, fixture, a_refused_restart_keeps_no_steps) /* S1 */
 {
     struct pw_fence at = create_held(fixture, "order", "a");
     (void)add_step(fixture_unit(fixture), at, 1, "one");
