@@ -44,7 +44,7 @@ TEST_OF(kit, a_world_that_cannot_be_is_refused)
     options.limits.steps_max = -1;
     kit_refused(kit, pawl_world_open(&options, &world, &kit->error), PAWL_INVALID, "limit");
     options.limits.steps_max = 0;
-    options.store_url = "nonsense:";
+    options.store_url = "nonsense";
     kit_refused(kit, pawl_world_open(&options, &world, &kit->error), PAWL_INVALID, "nonsense");
     assert_null(world);
 }
