@@ -1,4 +1,4 @@
-/* pawl.h - everything a program that hosts workflows needs.  testing.h is apart, for tests. */
+/* pawl.h - includes everything that a program which hosts workflows needs.  testing.h is separate, for tests. */
 #ifndef PAWL_H
 #define PAWL_H
 
@@ -16,7 +16,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Of the library that is linked, which may be newer than the header. */
+/* The version of the linked library, which may be newer than this header. */
 PAWL_API const char *pawl_version(void);
 #ifdef __cplusplus
 }

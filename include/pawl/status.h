@@ -1,9 +1,9 @@
-/* status.h - how Pawl says what happened.
+/* status.h - status codes and errors.
  *
- * Every function that can fail returns a pawl_status, and must be checked.  The list below is the only place where
- * codes exist: their names are what the HTTP API, the histories and the logs show, their texts are for people.
- * Where a caller can use more than the code, the function takes a struct pawl_error, which the caller owns, which
- * may be NULL, and which is written on failure only.  The library never prints and keeps no "last error". */
+ * Every function that can fail returns a pawl_status, which must be checked.  The list below is the only place where
+ * codes are defined.  The HTTP API, histories and logs show their names; their texts are for people.  A function
+ * that can say more than a code takes a struct pawl_error.  The caller owns it, it may be NULL, and it is written
+ * only on failure.  The library never prints and keeps no "last error". */
 #ifndef PAWL_STATUS_H
 #define PAWL_STATUS_H
 
@@ -92,7 +92,7 @@ typedef enum pawl_status {
 /* "INSTANCE_NOT_FOUND" for PAWL_INSTANCE_NOT_FOUND.  Never NULL; static. */
 PAWL_API const char *pawl_status_name(pawl_status status);
 
-/* Makes the calling function return anything but PAWL_OK. */
+/* Returns from the calling function with the status unless it is PAWL_OK. */
 #define PAWL_TRY(call)                                                                                                 \
     do {                                                                                                               \
         pawl_status pawl_try_status_ = (call);                                                                         \
@@ -103,14 +103,14 @@ PAWL_API const char *pawl_status_name(pawl_status status);
 /* The sentence for people.  Never NULL; static. */
 PAWL_API const char *pawl_status_text(pawl_status status);
 
-/* What went wrong, where, and what would be right.  Of fixed size, so that it works when memory is gone. */
+/* What went wrong, where, and what would be right.  Its size is fixed, so that it works when memory is out. */
 struct pawl_error {
     pawl_status status;
-    char text[512]; /* UTF-8, also where it quotes what is longer, or no UTF-8 */
+    char text[512]; /* valid UTF-8, even if it quotes something longer or something that is not UTF-8 */
 };
 
-/* Makes a text UTF-8, in place.  What is left of a character that was cut, by a full buffer or by "%.80s", is taken out; any
- * other byte that is not UTF-8 becomes a question mark.  For whoever formats texts that Pawl or its clients get. */
+/* Makes a text valid UTF-8, in place.  Removes what is left of a character that a full buffer or "%.80s" has cut.
+ * Any other byte that is not UTF-8 becomes a question mark.  For code that formats texts for Pawl or its clients. */
 PAWL_API void pawl_text_mend(char *text);
 
 #ifdef __cplusplus
