@@ -1,4 +1,10 @@
-/* apply.c - the units of a batch, one after the other, and which rows are still to be written (R8). */
+/* apply.c - applies the units of a batch one after the other (R8), and notes which rows are written.
+ *
+ * A unit is decided op by op against the records in memory.  Before a rule changes a record for the first time in a
+ * unit, it saves a copy (PW_SAVE).  If the unit is refused, the copies are put back and the next unit finds
+ * everything as it was.  Two kinds of units cannot be undone in memory alone.  A unit with the user's code runs
+ * inside a savepoint of the database.  A unit for which the store has acted already (has_acted) gives up the whole
+ * transaction if it is refused; the committer then tries its units one by one. */
 #include "base/error.h"
 #include "core/core.h"
 
@@ -18,7 +24,7 @@ static pawl_status decide_ops(struct pw_core *core, struct pw_unit *unit)
     return status == PAWL_OK ? pw_core_tell_hooks(core) : status;
 }
 
-/* If the store has acted on a unit that is refused, only giving up the whole transaction applies it not at all. */
+/* If the store has already acted on a refused unit, only giving up the whole transaction undoes it. */
 static pawl_status apply_plain(struct pw_core *core, struct pw_unit *unit)
 {
     pawl_status status = decide_ops(core, unit);
@@ -30,7 +36,7 @@ static pawl_status apply_plain(struct pw_core *core, struct pw_unit *unit)
     return PAWL_OK;
 }
 
-/* What came before the savepoint must be in the database by then. */
+/* Everything decided before the savepoint must be in the database when the savepoint begins. */
 static pawl_status apply_users(struct pw_core *core, struct pw_unit *unit)
 {
     pawl_status status = core->frame->write(core);
@@ -110,7 +116,7 @@ static bool note_deliveries(struct pw_core *core)
     return true;
 }
 
-/* Copies are kept for a unit that may still be undone, as for every change of a record. */
+/* Records are saved here as well, because the current unit may still be undone. */
 bool pw_core_note_written(struct pw_core *core)
 {
     if (!note_runs(core) || !note_steps(core) || !note_events(core) || !note_deliveries(core))

@@ -1,4 +1,4 @@
-/* effects.c - see effects.h; and which deliveries to hooks a unit records. */
+/* effects.c - adds effects to a unit, and records deliveries to hooks from them; see effects.h. */
 #include "core/effects.h"
 
 #include <stdio.h>
@@ -28,7 +28,8 @@ pawl_status pw_rule_tell(struct pw_core *core, enum pw_effect_kind kind, int64_t
     return pw_unit_tell(core->unit, kind, instance, run) != NULL ? PAWL_OK : pw_rule_no_memory(core);
 }
 
-/* An event that came in the same unit is why the run is due.  It is due once, however many events came. */
+/* If an event came in the same unit, the event is the reason.  The run becomes due once, however many events came,
+ * so a run that the unit has already parked or held gets no second reason. */
 static enum pw_hook_reason reason_in(const struct pw_unit *unit, int64_t instance, enum pw_hook_reason otherwise)
 {
     enum pw_hook_reason reason = otherwise;

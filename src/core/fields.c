@@ -1,11 +1,12 @@
-/* fields.c - see fields.h. */
+/* fields.c - makes a table of fields (struct pw_row_type) from each list in fields.h, and reads and writes members
+ * through it. */
 #include "core/fields.h"
 
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
-/* How a type of the lists fills in a struct pw_field, and what size its member has. */
+/* How a type in the lists fills in a struct pw_field, and the size that its member must have. */
 #define PW_FIELD_CHOICE(last) PW_FIELD_ONE_OF, .most = (last)
 #define PW_FIELD_OPTIONAL(type) PW_FIELD_##type, .is_optional = true
 #define SIZE_PLACE sizeof(int64_t)

@@ -1,11 +1,12 @@
 /* fields.h - the fields of every row, listed once.
  *
- * Each list names the fields of a row in the order of its columns: how a number is checked, the member of the struct in rows.h,
- * and the column.  Stores make their SQL from it (store/columns.h), and what reads, writes or compares a row loops over the
- * same list as a table (struct pw_row_type).
+ * Each list names the fields of a row in the order of its columns: how a number is checked, the member of the struct
+ * in rows.h, and the column.  Stores make their SQL from the lists (store/columns.h).  Code that reads, writes or
+ * compares rows loops over the same lists as tables (struct pw_row_type).
  *
- * A new column costs a line in a list, a member in rows.h and a migration in each database.  PostgreSQL writes rows as
- * composite types with the columns of a list, so its migration makes a new type, which is named after the schema version. */
+ * A new column costs a line in a list, a member in rows.h and a migration in each database.  PostgreSQL writes rows
+ * as composite types with the columns of a list, so its migration creates a new type, named after the schema
+ * version. */
 #ifndef PW_CORE_FIELDS_H
 #define PW_CORE_FIELDS_H
 
@@ -19,19 +20,19 @@
 /* A list hands each of its fields to a macro X, as X(with, part, type, member, column):
  *
  *   with   the caller's argument
- *   part   KEY    the first column, by which the row is found
+ *   part   KEY    the first column, which identifies the row
  *          HEAD   the first column of a list without a key; may change
- *          FIRST  the first of the columns that may change, behind a key
- *          NEXT   the others that may change
+ *          FIRST  the first column after the key that may change
+ *          NEXT   any other column that may change
  *          ONCE   written with the row, never changed
- *          BEGUN  of an instance or an earlier run: written with the row; of an instance, changed when its run changes
+ *          BEGUN  of an instance or an earlier run: written with the row; in an instance, changed when its run changes
  *   type   of enum pw_field_type; CHOICE(last) for an enum.  OPTIONAL(type): 0 is stored as NULL. */
 
-/* Of struct pw_terms, which is found at `path` in a row. */
+/* The fields of struct pw_terms, which is the member `path` of a row. */
 #define PW_TERMS_FIELDS(X, with, path) X(with, BEGUN, TEXT, path version, version)
 #define PW_TERMS_ALONE(X, with) PW_TERMS_FIELDS(X, with, )
 
-/* The schema version that changed a list last.  PostgreSQL's type for its rows is named after it. */
+/* The schema version that last changed a list.  PostgreSQL's type for its rows is named after it. */
 #define PW_INSTANCE_SCHEMA 7
 #define PW_EARLIER_RUN_SCHEMA 7
 #define PW_TASK_SCHEMA 2
@@ -39,7 +40,7 @@
 #define PW_EVENT_SCHEMA 8
 #define PW_LOG_SCHEMA 8
 
-/* Of struct pw_instance, with its times as they are stored (pw_instance_merge()). */
+/* The fields of struct pw_instance, with its times as stored (pw_instance_merge() completes them). */
 #define PW_INSTANCE_FIELDS(X, with)                                                                                    \
     X(with, KEY, PLACE, key, key)                                                                                      \
     X(with, FIRST, COUNT, run, run)                                                                                    \
@@ -59,8 +60,8 @@
     X(with, NEXT, TEXT, error_message, error_message)                                                                  \
     PW_TERMS_FIELDS(X, with, terms.)
 
-/* What lists of instances can be filtered by.  Each line is a pair of statements in each store, oldest first and newest first: the
- * instances that have one value in one column, in the order of their keys, by an index that ends with the key.
+/* What lists of instances can be filtered by.  Each line makes two statements in each store, oldest first and newest first.  They list
+ * the instances that have one value in one column, in the order of their keys, by an index that ends with the key.
  *
  *   X(with, name, shape, column, type, index)
  *
@@ -77,7 +78,7 @@
     X(with, OUTCOME, INSTANCE, outcome, CHOICE, workflow_instance_ended)                                               \
     X(with, VERSION, INSTANCE, version, TEXT, workflow_instance_version)
 
-/* Of struct pw_task.  The columns instance and run stand before it, workflow and shard behind it. */
+/* The fields of struct pw_task.  The columns instance and run come before them, workflow and shard after them. */
 #define PW_TASK_FIELDS(X, with)                                                                                        \
     X(with, HEAD, COUNT, epoch, epoch)                                                                                 \
     X(with, NEXT, TIME, due_at_ms, due_at)                                                                             \
@@ -92,7 +93,7 @@
     X(with, NEXT, FLAG, pause_requested, pause_requested)                                                              \
     X(with, NEXT, CHOICE(PW_DEMAND_TERMINATE), demand, demand)
 
-/* The column instance stands before it. */
+/* The column instance comes before these. */
 #define PW_EARLIER_RUN_FIELDS(X, with)                                                                                 \
     X(with, KEY, PLACE, run, run)                                                                                      \
     X(with, ONCE, OPTIONAL(TIME), started_at_ms, started_at)                                                           \
@@ -104,9 +105,10 @@
     X(with, ONCE, TEXT, error_message, error_message)                                                                  \
     PW_TERMS_FIELDS(X, with, terms.)
 
-/* The columns instance and run stand before those of a step, an event or a log line. */
-/* What every step has, and what a step of the plain kind, with a body and outside of a fork, that completed at its first attempt
- * does not have: NULL, all of it.  Most steps are plain, so PostgreSQL writes these with a smaller row (pw_step_is_plain()). */
+/* In steps, events and log lines, the columns instance and run come before these.
+ *
+ * The fields of a step are two lists.  In a plain step all fields of the second list are NULL: it has a body, is outside forks, and
+ * completed at its first attempt.  Most steps are plain, so PostgreSQL inserts them with a smaller row (pw_step_is_plain()). */
 #define PW_PLAIN_STEP_FIELDS(X, with)                                                                                  \
     X(with, KEY, PLACE, seq, seq)                                                                                      \
     X(with, FIRST, COUNT, attempts, attempts)                                                                          \
@@ -161,8 +163,8 @@
     X(with, ONCE, TEXT, message, message)                                                                              \
     X(with, ONCE, TEXT, data, data)
 
-/* Of struct pw_hook_row: how far the delivery is, and what it tells.  The column instance stands before PW_HOOK_FIELDS; the
- * names of the instance are read from the instance. */
+/* The fields of struct pw_hook_row: the state of the delivery, and what it tells.  The column instance comes before
+ * PW_HOOK_FIELDS.  The instance's workflow and id are read from its own row. */
 #define PW_DELIVERY_FIELDS(X, with)                                                                                    \
     X(with, KEY, PLACE, key, key)                                                                                      \
     X(with, FIRST, COUNT, attempts, attempts)                                                                          \
@@ -183,7 +185,7 @@
     X(with, ONCE, TEXT, error_name, error_name)                                                                        \
     X(with, ONCE, TEXT, error_message, error_message)
 
-/* Of struct pw_runner_row, without seen_at_ms: SQLite has no column for it. */
+/* The fields of struct pw_runner_row without seen_at_ms, for which SQLite has no column. */
 #define PW_RUNNER_FIELDS(X, with)                                                                                      \
     X(with, KEY, NUMBER, owner, owner)                                                                                 \
     X(with, FIRST, TEXT, name, name)                                                                                   \
@@ -194,11 +196,11 @@
 /* ---- Tables -------------------------------------------------------------------------------------------------------- */
 
 enum pw_field_type {
-    PW_FIELD_PLACE,  /* int64_t: a row is found by it; see pw_is_place() */
+    PW_FIELD_PLACE,  /* int64_t: part of a row's key; see pw_is_place() */
     PW_FIELD_COUNT,  /* int64_t: see pw_count_of() */
     PW_FIELD_TIME,   /* int64_t: see pw_time_of() */
     PW_FIELD_NUMBER, /* int64_t: any */
-    PW_FIELD_FLAG,   /* bool: 0 or not */
+    PW_FIELD_FLAG,   /* bool: 0 or not 0 */
     PW_FIELD_ONE_OF, /* an enum: 0 to `most`; CHOICE() in the lists */
     PW_FIELD_TEXT    /* struct pw_text: absent is NULL */
 };
@@ -206,9 +208,9 @@ enum pw_field_type {
 struct pw_field {
     enum pw_field_type type;
     int most;
-    bool is_optional; /* 0 is stored as NULL; texts always are */
+    bool is_optional; /* 0 is stored as NULL; an absent text always is */
     bool may_change;  /* after the row was first written */
-    size_t at;        /* of the member in the struct */
+    size_t at;        /* offset of the member in the struct */
     const char *column;
 };
 
@@ -221,38 +223,38 @@ struct pw_row_type {
 extern const struct pw_row_type pw_instance_type, pw_task_type, pw_step_type, pw_plain_step_type, pw_event_type,
     pw_log_type, pw_hook_type, pw_delivery_type, pw_runner_type, pw_earlier_run_type, pw_terms_type;
 
-/* Are the fields that only PW_RARE_STEP_FIELDS lists all NULL? */
+/* True if all fields that only PW_RARE_STEP_FIELDS lists are NULL. */
 bool pw_step_is_plain(const struct pw_step_row *row);
 
 /* ---- Members --------------------------------------------------------------------------------------------------------- */
 
-/* What a number that was read is taken for.  A damaged row, or one that somebody changed by hand, must not carry anything into
- * the engine that it cannot have written itself. */
+/* Numbers from the database are cut to a valid range, so that a row that is damaged or was changed by hand brings
+ * nothing into the engine that the engine cannot have written. */
 #define PW_COUNT_MAX (INT64_C(1) << 53)
 
-/* A number that is only ever counted up from 0; what no count can have reached is cut to PW_COUNT_MAX. */
+/* A number that only ever counts up from 0.  A larger number than any count can reach becomes PW_COUNT_MAX. */
 static inline int64_t pw_count_of(int64_t number)
 {
     return number < 0 ? 0 : number < PW_COUNT_MAX ? number : PW_COUNT_MAX;
 }
 
-/* Milliseconds since 1970, within 0 and PW_TIME_MS_MAX: beyond both there is no time. */
+/* Milliseconds since 1970, cut to 0 and PW_TIME_MS_MAX. */
 static inline int64_t pw_time_of(int64_t number)
 {
     return number < 0 ? 0 : number < PW_TIME_MS_MAX ? number : PW_TIME_MS_MAX;
 }
 
-/* May a row be found by this number? */
+/* True if a row can have this number as its key. */
 static inline bool pw_is_place(int64_t number)
 {
     return number >= 1 && number <= PW_COUNT_MAX;
 }
 
-/* Sets the member to what the number is taken for.  False: the row is damaged; a choice is 0 then.  Not for texts. */
+/* Sets the member from a number.  False: the row is damaged; a choice becomes 0.  Not for texts. */
 bool pw_member_set(const struct pw_field *field, void *row, int64_t number);
 int64_t pw_member_get(const struct pw_field *field, const void *row);
 
-/* The member, which is a text. */
+/* The member as a text. */
 static inline struct pw_text *pw_member_text(const struct pw_field *field, void *row)
 {
     return (struct pw_text *)(void *)((char *)row + field->at);
@@ -264,8 +266,8 @@ static inline struct pw_text pw_member_text_of(const struct pw_field *field, con
 
 bool pw_rows_equal(const struct pw_row_type *type, const void *left, const void *right);
 
-/* While a run is unfinished, its times are merged from its task and its newest step: these are changed more often than the
- * instance.  step_updated_at_ms is the newest step's; 0: there is none. */
+/* Completes the times of an unfinished run from its task and its newest step, because these change more often than
+ * the instance row. step_updated_at_ms is the newest step's; 0: there is none. */
 void pw_instance_merge(struct pw_instance *instance, int64_t step_updated_at_ms);
 
 #endif

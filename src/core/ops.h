@@ -1,8 +1,9 @@
-/* ops.h - what a unit of work can do.  Every change of state is a unit: a list of ops that is applied wholly or not at all.
+/* ops.h - what a unit of work can do.  Every change of state is a unit: a list of ops that is applied wholly or not
+ * at all.
  *
- * PW_OP_LIST names every op once.  Switches over op kinds have no `default`, so that the compiler names the places which a
- * new op has to visit.  An op's struct says what goes in and what comes out; outputs are valid when the unit was applied,
- * except those of a fence, which are also valid when the fence refuses.
+ * PW_OP_LIST names every op once.  Switches over op kinds have no `default`, so the compiler names the places that a
+ * new op has to visit.  An op's struct has inputs and outputs.  The outputs are valid if the unit was applied.
+ * Those of a fence are also valid if the fence refuses.
  *
  * Everything that an op points at is borrowed until its unit is answered. */
 #ifndef PW_CORE_OPS_H
@@ -55,86 +56,88 @@ enum { PW_OP_KIND_COUNT = PW_OP_LIST(PW_OP_ONE) };
 
 /* ---- Runs -------------------------------------------------------------------------------------------------------- */
 
-/* The flags ask for checks beyond the fence itself. */
+/* Checks that the caller still holds the run.  The flags ask for further checks. */
 struct pw_op_fence {
     struct pw_fence at;
-    bool unless_pause;      /* in: refuse with PAUSE_REQUESTED when a pause is requested */
-    bool unless_new_events; /* in: refuse with NEW_EVENTS when event_seq is past event_seq_seen */
+    bool unless_pause;      /* in: refuse with PAUSE_REQUESTED if a pause is requested */
+    bool unless_new_events; /* in: refuse with NEW_EVENTS if event_seq is past event_seq_seen */
     int64_t event_seq_seen;
-    int64_t lease_ms;     /* in: not 0: when the fence holds and the task is held, its lease lasts this long from now */
-    bool pause_requested; /* out */
+    int64_t lease_ms;      /* in: not 0: if the fence holds and the task is held, renew its lease to this from now */
+    bool pause_requested;  /* out */
     enum pw_demand demand; /* out */
     int64_t event_seq;     /* out */
 };
 
-/* An existing id refuses the unit (INSTANCE_EXISTS), unless skip_existing leaves it alone. */
+/* Refused (INSTANCE_EXISTS) if the id exists, unless skip_existing asks to leave the instance alone. */
 struct pw_op_create {
     struct pw_text workflow, id, params;
     struct pw_link link;
     struct pw_terms terms;
     bool skip_existing;
-    int64_t hold_owner; /* not 0: this runner claims it at once, until now + hold_lease_ms */
+    int64_t hold_owner; /* not 0: this runner holds it from the start, until now + hold_lease_ms */
     int64_t hold_lease_ms;
     bool created;          /* out */
-    struct pw_fence fence; /* out, when created: run 1, epoch 0, or 1 when held */
+    struct pw_fence fence; /* out, if created: run 1, epoch 0, or 1 if held */
     int64_t created_at_ms; /* out */
 };
 
-/* A runner that has kept a place for a run that becomes due.  The rule gives it the run if the workflow is among those that it
- * carries on; otherwise the run is due, and anybody may take it. */
+/* A runner that has reserved a place for a run that becomes due.  The rule gives it the run if it serves the
+ * workflow.  Otherwise the run is due, and any runner may take it. */
 struct pw_offer {
-    int64_t owner, lease_ms; /* owner 0: nobody offers */
+    int64_t owner, lease_ms; /* owner 0: no offer */
     const struct pw_text *workflows;
-    size_t workflow_count; /* 0: of any workflow */
+    size_t workflow_count; /* 0: any workflow */
 };
 
-/* The event's number is the task's event_seq raised by one.  An id that the run has already refuses the unit (EVENT_EXISTS).
- * With unread_max, the unit is refused (TOO_MANY_EVENTS) if more events than that would be undelivered.  They are counted only
- * where event_seq allows for so many.
+/* Adds an event to a run.  Its number is the task's event_seq plus one.  Refused (EVENT_EXISTS) if the run has an
+ * event of this id.  Refused (TOO_MANY_EVENTS) if more than unread_max events would be undelivered; they are counted
+ * only if event_seq is that large.
  *
- * An event may name the instance by workflow and id.  Then it goes to the run that the instance is in, and needs no fence.  It
- * is refused if there is no such instance (NO_INSTANCE), or if its run has ended (ENDED).  A run that waits for an event of this
- * type, and is held by nobody, becomes due now: WAKE, epoch raised; or whoever offers to takes it at once.
+ * An event may name the instance by workflow and id.  Then it goes to the instance's current run and needs no fence.
+ * It is refused if there is no such instance (NO_INSTANCE), or if its run has ended (ENDED).  If a step of the run
+ * waits for an event of this type and nobody holds the run, the run becomes due now (WAKE, epoch raised), or the
+ * runner that offers takes it at once.
  *
- * An answer tells a run that a job or a child has ended.  FINISH carries it, since no run ends twice.  It refuses nothing and goes
- * to the run that the instance is in now (`run` is ignored).  If that run has ended, nothing happens.  A run that waits and is held
- * by nobody becomes due now, or is taken, as above.  A paused or held run only gets the event. */
+ * An answer tells a run that a job or a child has ended.  FINISH carries it, and no run ends twice.  It is never
+ * refused, and goes to the instance's current run (`run` is ignored).  If that run has ended, nothing happens.  A
+ * run that waits and that nobody holds becomes due now, or is taken, as above.  A paused or held run only gets the
+ * event. */
 struct pw_op_event {
-    struct pw_text workflow, to; /* the instance; absent: it is given by its key */
-    int64_t instance, run;       /* run: of one that is given by its key, and is no answer */
+    struct pw_text workflow, to; /* the instance; absent: given by its key */
+    int64_t instance, run;       /* run: only if given by key and not an answer */
     struct pw_text id, type, payload;
     bool is_failure; /* see struct pw_event_row */
     bool is_answer;
     int64_t unread_max; /* 0: no limit */
     struct pw_offer offer;
-    int64_t
-        awaited_until_ms; /* the store's, of a named instance: until when a step waits for such an event; 0: none does */
+    /* Filled in by the store for a named instance: until when a step waits for such an event.  0: none does. */
+    int64_t awaited_until_ms;
 
     bool recorded;         /* out */
-    bool woke, is_held;    /* out; held: by who offered */
-    struct pw_fence told;  /* out, when recorded */
-    int64_t seq;           /* out, when recorded */
-    struct pw_task task;   /* out, when recorded: as it is now */
-    struct pw_claim claim; /* out, when held; its texts are in the unit's arena */
+    bool woke, is_held;    /* out; held: by the runner that offered */
+    struct pw_fence told;  /* out, if recorded */
+    int64_t seq;           /* out, if recorded */
+    struct pw_task task;   /* out, if recorded: the task after the event */
+    struct pw_claim claim; /* out, if held; its texts are in the unit's arena */
 };
 
-/* Every unfinished ATTACHED child that this run of the parent made gets the demand, as by PW_OP_DEMAND.  Unless it is held by
- * a lease that has not expired, it becomes due now: active, RESUME, held by nobody, epoch raised.  Every unfinished JOB of the
- * run ends as by PW_OP_END.  Demand NONE concerns only the jobs. */
+/* Reaches the family of a run.  Every unfinished ATTACHED child that this run created gets the demand, as by
+ * PW_OP_DEMAND.  Unless a runner holds it under a valid lease, it becomes due now: active, RESUME, held by nobody,
+ * epoch raised.  Every unfinished JOB of the run ends as by PW_OP_END.  Demand NONE concerns only the jobs. */
 struct pw_reach {
     int64_t parent, run;
     enum pw_demand demand;
     int64_t reached; /* out: how many children and jobs */
 };
 
-/* Refuses with MOVED unless the instance is in run `run`.  The new run is run + 1; its task is active, due now, epoch 0 (1
- * when held).  Outcome and times of the old run become a row of their own (struct pw_earlier_run).  Finished steps of the old
- * run that were recorded before keep_before_seq are copied into the new one, except keep_except_seq and, if asked for, those
- * that were dropped (pw_step_is_dropped()).  If the old run had not ended, its jobs end, and TERMINATE is demanded of its attached
- * children.  Its parent is told nothing. */
+/* Begins the next run.  Refused (MOVED) unless the instance is in run `run`.  The task of the new run is active, due
+ * now, and has epoch 0 (1 if held).  Outcome and times of the old run become a row of their own (struct
+ * pw_earlier_run).  Finished steps of the old run that were recorded before keep_before_seq are copied into the new
+ * one, except keep_except_seq and, if asked for, those that were dropped (pw_step_is_dropped()).  If the old run had
+ * not ended, its jobs end, and its attached children get the demand TERMINATE.  Its parent is told nothing. */
 struct pw_op_restart {
     int64_t instance, run;
-    struct pw_reach reach; /* the core's */
+    struct pw_reach reach; /* filled in by the core */
     struct pw_terms terms; /* of the new run */
     int64_t hold_owner, hold_lease_ms;
     int64_t keep_before_seq; /* 0: keep none */
@@ -142,76 +145,78 @@ struct pw_op_restart {
     bool keep_except_dropped;
 };
 
-/* Raises the epoch.  With event_seq_seen >= 0 and the task's event_seq past it, due_at becomes now, because an event came
- * that the turn has not seen.  A requested pause takes effect: the status becomes PAUSED.  due_at_ms 0 keeps the task's due
- * time; PW_NOW is now.  A run that would wait for repair although something is demanded of it does not: it becomes active,
- * RESUME, due now. */
+/* Gives the task up.  Raises the epoch.  If event_seq_seen >= 0 and the task's event_seq is past it, the task is due
+ * now, because an event came that the turn has not seen.  A requested pause takes effect: the status becomes PAUSED.
+ * due_at_ms 0 keeps the task's due time; PW_NOW is now.  A run that would wait for repair although something is
+ * demanded of it becomes active, RESUME, due now instead. */
 #define PW_NOW (-1)
 struct pw_op_park {
     int64_t instance;
     enum pw_task_status status;
     enum pw_task_kind kind;
     int64_t due_at_ms;
-    int64_t event_seq_seen;         /* -1: do not look */
-    bool is_job;                    /* in, for hooks only: they are not told about jobs */
+    int64_t event_seq_seen;         /* -1: do not check */
+    bool is_job;                    /* in: hooks are not told about jobs */
     bool if_requested;              /* pause only if a pause is still requested; otherwise active and due now */
-    int64_t newest_ms;              /* the newest time that the turn has recorded: updated_at is not before it */
+    int64_t newest_ms;              /* the newest time that the turn has recorded; updated_at is not before it */
     int64_t due_at_ms_set;          /* out */
     enum pw_task_status status_set; /* out */
 };
 
-/* Raises the epoch, makes the task active and held, and clears the request for a pause.  A run that waited for repair is
- * resumed: RESUME. */
+/* Gives the task to a runner.  Raises the epoch, makes the task active and held, and clears the request for a pause.
+ * A run that waited for repair is resumed (RESUME). */
 struct pw_op_hold {
     int64_t instance, owner, lease_ms;
     struct pw_claim claim; /* out; its texts are in the unit's arena */
 };
 
-/* Raises the demand to at least this, and clears the request for a pause.  Raises event_seq by one, so that a turn which has
- * not seen the demand does not park past it.  NONE only raises the number. */
+/* Raises the demand to at least this, and clears the request for a pause.  Raises event_seq by one, so that a turn
+ * that has not seen the demand cannot park past it.  NONE only raises the number. */
 struct pw_op_demand {
     int64_t instance;
     enum pw_demand demand;
 };
 
-/* Ends the run.  In the same unit its jobs end, its attached children get the demand that ended it, and its parent is told (R11).
- * Refused with DEMANDED if more is demanded of the run than its turn has seen: a demand that was recorded before the end wins. */
+/* Ends the run.  In the same unit its jobs end, its attached children get the demand that ended it, and its parent
+ * is told (R11).  Refused (DEMANDED) if more is demanded of the run than its turn has seen, so a demand that was
+ * recorded before the end wins. */
 struct pw_op_finish {
     int64_t instance;
-    bool is_job; /* in, for hooks and figures only: they are not told about jobs */
+    bool is_job; /* in: hooks and statistics are not told about jobs */
     enum pw_outcome outcome;
     struct pw_text output, error_name, error_message;
-    int64_t newest_ms;          /* the newest time that was recorded: the run does not end before it */
-    enum pw_demand demand_seen; /* what the turn has acted on */
-    struct pw_reach reach;      /* parent 0: the run has made no jobs, and nothing is demanded of its children */
-    struct pw_op_event *answer; /* to the parent; its id is made by the core.  NULL: nobody waits for the end */
+    int64_t newest_ms;          /* the newest recorded time; the run does not end before it */
+    enum pw_demand demand_seen; /* the demand that the turn has acted on */
+    struct pw_reach reach;      /* parent 0: the run has created no jobs, and nothing is demanded of its children */
+    struct pw_op_event *answer; /* to the parent; the core makes its id.  NULL: nobody waits for the end */
 };
 
-/* What somebody asks of a run, by the name of its instance.  It needs no fence: it is decided where the task is locked.  Refused if
- * there is no such instance (NO_INSTANCE), or if its run has ended (ENDED).  Where the run is as it should be, nothing changes.
+/* Controls a run by the name of its instance.  It needs no fence, because it is decided while the task is locked.
+ * Refused if there is no such instance (NO_INSTANCE), or if its run has ended (ENDED).  Does nothing if the run is
+ * already as asked for.
  *
- *   PAUSE      asks the holder to pause; a run that nobody holds is paused now, and keeps its due time
+ *   PAUSE      asks the holder to pause; a run that nobody holds is paused now and keeps its due time
  *   RESUME     lets a paused run go on, or withdraws the request; refused (REPAIR) if the run waits for repair
  *   INTERRUPT  raises the demand, which lifts a pause, and ends the run's jobs; a run that nobody holds goes on at once
  *   ROLLBACK   the same with a higher demand
  *   TERMINATE  ends the run as FINISH does, whoever holds it
  *
- * A run that goes on is due now, or whoever offers to takes it.  INTERRUPT, ROLLBACK and TERMINATE are logged. */
+ * A run that goes on is due now, or the runner that offers takes it.  INTERRUPT, ROLLBACK and TERMINATE are logged. */
 struct pw_op_control {
     struct pw_text workflow, id;
     enum pawl_control what;
     struct pw_offer offer;
-    struct pw_op_finish finish; /* in: TERMINATE's answer, should a parent wait; the rest is the core's */
-    int64_t newest_step_ms;     /* the store's: when a step of the run was changed last; 0: it has none */
-    struct pw_fence at;         /* out: the run that it found */
+    struct pw_op_finish finish; /* in: the answer of a TERMINATE, if a parent waits; the core fills in the rest */
+    int64_t newest_step_ms;     /* filled in by the store: when a step of the run last changed; 0: it has none */
+    struct pw_fence at;         /* out: the run that was found */
     bool is_done;               /* out: something has changed */
-    bool is_asked;              /* out: its holder is to pause */
-    bool is_held;               /* out: by who offered */
-    struct pw_claim claim;      /* out, when held; its texts are in the unit's arena */
+    bool is_asked;              /* out: the holder was asked to pause */
+    bool is_held;               /* out: by the runner that offered */
+    struct pw_claim claim;      /* out, if held; its texts are in the unit's arena */
 };
 
-/* Ends a job: the outcome becomes TERMINATED and the task is deleted, whoever holds it.  Does nothing when there is no such
- * instance or when it has ended. */
+/* Ends a job: the outcome becomes TERMINATED and the task is deleted, whoever holds it.  Does nothing if there is no
+ * such instance or it has ended. */
 struct pw_op_end {
     struct pw_text workflow, id;
     int64_t instance; /* out: its key; 0: nothing was done */
@@ -221,7 +226,7 @@ struct pw_op_end {
 
 struct pw_op_step {
     int64_t instance, run;
-    bool is_new; /* insert; otherwise update everything but seq, name, kind, created_at */
+    bool is_new; /* insert; otherwise update everything that may change (fields.h) */
     struct pw_step_row row;
 };
 
@@ -233,41 +238,44 @@ struct pw_op_consume {
 
 struct pw_op_log {
     int64_t instance, run;
-    struct pw_log_row row; /* its seq is handed out when it is recorded */
+    struct pw_log_row row; /* its seq is assigned when it is recorded */
 };
 
 /* ---- Leases ------------------------------------------------------------------------------------------------------ */
 
-/* Takes up to max tasks of the named workflows: wake, retry and resume before run, oldest due first.  A task whose lease has
- * expired counts as due since then, in the first group; if a pause was requested it becomes paused instead.  A claim raises the
- * epoch, makes the task active and sets started_at if it was not set. */
+/* Takes up to max due tasks of the named workflows.  WAKE, RETRY and RESUME come before RUN, longest due first.  A
+ * task whose lease has expired belongs to the first group and counts as due since then.  If a pause was requested of
+ * it, it becomes paused instead.  A claim raises the epoch, makes the task active, and sets started_at if it was not
+ * set. */
 struct pw_op_claim {
     const struct pw_text *workflows;
     size_t workflow_count;
-    struct pw_share share; /* a task with an expired lease has been due since the lease expired */
+    struct pw_share share; /* an expired lease counts as due since it expired */
     size_t max;
-    size_t
-        leased_max; /* not 0: at most this many tasks of the one workflow named may be leased at once, by all runners */
-    size_t bytes_max; /* not 0, and then without a share: it stops after the task with which params reach this size */
+    /* Not 0: at most this many tasks of the one named workflow may be leased at once, by all runners. */
+    size_t leased_max;
+    /* Not 0, and then without a share: stops after the task whose params make the total reach this size. */
+    size_t bytes_max;
     int64_t owner, lease_ms;
     struct pw_claim *claims;   /* out, in the unit's arena */
-    size_t claim_count, bytes; /* out; bytes: of params, with bytes_max */
-    bool kept_out;             /* out, with leased_max: another process is claiming of the same workflow right now */
+    size_t claim_count, bytes; /* out; bytes: total size of params, with bytes_max */
+    bool kept_out;             /* out, with leased_max: another process is claiming from the same workflow right now */
 };
 
-/* The owner number of a worker outside, which is no runner: below 0, and never reaped, because only its lease tells whether it
- * lives.  The number is drawn for each claim and is part of the job's token, so that nobody can guess it (service/jobs.h). */
+/* The owner number of an external worker, which is no runner, is negative.  It is never reaped, because only its
+ * lease shows whether the worker lives.  The number is drawn for each claim and is part of the job's token, so that
+ * nobody can guess it (service/jobs.h). */
 static inline bool pw_owner_is_outside(int64_t owner)
 {
     return owner < 0;
 }
 
-/* Renews the leases of tasks that are still held by this owner at that epoch.  A task that another transaction has locked may
- * be renewed later; nobody else can take it while it is locked. */
+/* Renews the leases of tasks that this owner still holds at that epoch.  If another transaction has locked a task,
+ * its lease is renewed later; nobody else can take the task while it is locked. */
 struct pw_lease {
     struct pw_fence fence;
     bool lost;             /* out */
-    bool renewed;          /* out: it lasts as long as asked for.  Neither lost nor renewed: it may be renewed later */
+    bool renewed;          /* out: lasts as long as asked for.  Neither lost nor renewed: it may be renewed later */
     bool pause_requested;  /* out */
     enum pw_demand demand; /* out */
 };
@@ -277,7 +285,7 @@ struct pw_op_renew {
     size_t count;
 };
 
-/* Ends every lease whose owner is known to be dead.  Does nothing where the store cannot tell. */
+/* Ends every lease whose owner is known to be dead.  Does nothing if the store cannot tell. */
 struct pw_op_reap {
     int64_t reaped; /* out */
 };
@@ -296,9 +304,9 @@ struct pw_op_mutate {
 
 /* ---- Hooks ------------------------------------------------------------------------------------------------------- */
 
-/* Takes up to max rows of the named hooks, longest due first.  A claim counts an attempt, raises the epoch, and reserves the
- * row until the lease ends.  A row whose lease ended with no attempt left fails for good instead, and no younger row is taken
- * before an older one because of it. */
+/* Takes up to max due deliveries of the named hooks, longest due first.  A claim counts an attempt, raises the
+ * epoch, and reserves the row until the lease ends.  A row whose lease ended with no attempt left fails for good
+ * instead.  That must not let a younger row overtake an older one. */
 struct pw_hook_wanted {
     struct pw_text hook;
     int64_t lease_ms; /* at least 1 */
@@ -313,14 +321,14 @@ struct pw_op_hook_claim {
 
 struct pw_op_hook_settle {
     int64_t key, epoch;
-    bool delivered;            /* the row is deleted; otherwise the next three hold */
+    bool delivered;            /* the row is deleted; otherwise the next three members count */
     bool untried;              /* the attempt was not made and does not count */
     int64_t next_at_ms;        /* when the next attempt is due; 0: it failed for good */
-    struct pw_text last_error; /* why */
-    bool lost;                 /* out: somebody else has the row now, and it was left alone */
+    struct pw_text last_error; /* why it failed */
+    bool lost;                 /* out: somebody else has the row now, so it was left alone */
 };
 
-/* An attempt that is under way can settle nothing after this. */
+/* Makes a delivery due again.  An attempt under way can settle nothing after this. */
 struct pw_op_hook_resend {
     struct pw_text id;
     bool found; /* out */
@@ -338,72 +346,73 @@ struct pw_op {
     } as;
 };
 
-/* Ids that the engine makes, with the NUL. */
+/* The size of ids that the engine makes, with the NUL. */
 enum { PW_ID_SIZE = 27 };
 
-/* Shared by the units of one turn: once one of them was not applied, no later one may be. */
+/* Shared by the units of one turn.  Once one of them was not applied, no later one is. */
 struct pw_chain {
-    atomic_int broken; /* a pawl_status; PAWL_OK: it is whole */
+    atomic_int broken; /* a pawl_status; PAWL_OK: whole */
 };
 
 struct pw_unit {
-    struct pw_arena arena; /* for the ops and for what the store hands out */
+    struct pw_arena arena; /* for the ops, and for what the store hands out */
     struct pw_op *first, *last;
     struct pw_chain *chain; /* or NULL */
-    uint64_t about;         /* the same for all units about one instance, different for most others; 0: about none */
+    uint64_t about;         /* equal for all units about one instance, different for most others; 0: about none */
 
-    /* The answer: PAWL_OK, or why nothing of it was applied.  When the unit was refused, `refusal` says why, `status` is what
-     * callers outside see, and the error has a text.  Otherwise the status is the store's trouble. */
+    /* The answer:  PAWL_OK, or why nothing was applied.  If the unit was refused, `refusal` says why, `status` is
+     * what outside callers see, and the error has a text.  Otherwise the status is trouble of the store. */
     enum pw_refusal refusal;
     pawl_status status;
     struct pawl_error error;
 
-    /* Out, when apply() as a whole failed: the store knows that nothing was committed. */
+    /* Out, if apply() as a whole failed: the store knows that nothing was committed. */
     bool undone;
 
-    /* What hooks ask to be told, or NULL; and the id of the first delivery.  Later ones are numbered. */
+    /* What hooks subscribe to, or NULL; and the id of the first delivery.  The ids of later ones are numbered. */
     const struct pw_subscription *subscriptions;
     char delivery_id[PW_ID_SIZE];
 
-    /* Out: what it did, in order, in its arena; and how many deliveries it recorded. */
+    /* Out: the effects in order, in the unit's arena; and how many deliveries were recorded. */
     struct pw_effect *effects, *last_effect;
     size_t deliveries;
 
-    /* Out: the monotonic time at which its transaction was begun, read before the store was asked.  A lease that it took or
-     * renewed has lasted no longer than since then. */
+    /* Out: the monotonic time at which its transaction began, read before the store was asked.  A lease that it took
+     * or renewed began no earlier than this. */
     int64_t begun_ms;
 
-    /* The committer's. */
+    /* Owned by the committer. */
     struct pw_unit *next;
     void (*done)(struct pw_unit *unit, void *user); /* or NULL; see commit.h */
     void *user;
     bool answered;
-    size_t bytes; /* what it counts for in the queue */
+    size_t bytes; /* how much it counts in the queue */
 };
 
 void pw_unit_init(struct pw_unit *unit);
 void pw_unit_clear(struct pw_unit *unit);
-/* Appends a zeroed op, which has room for its own kind only.  NULL when memory is out. */
+/* Appends a zeroed op, with room for its own kind only.  NULL when memory is out. */
 struct pw_op *pw_unit_add(struct pw_unit *unit, enum pw_op_kind kind);
 /* Appends a copy of the op.  False when memory is out. */
 bool pw_unit_copy(struct pw_unit *unit, const struct pw_op *wanted);
-/* A store is about to try it, maybe not for the first time: it is not refused, and has no answer yet. */
+/* Called before a store tries the unit, perhaps not for the first time.  Clears refusal, answer and effects. */
 void pw_unit_begin(struct pw_unit *unit);
-/* The transaction has ended with this status.  When it was committed, a refused unit keeps its refusal. */
+/* Called when the transaction has ended with this status.  If it was committed, a refused unit keeps its refusal. */
 void pw_unit_answer(struct pw_unit *unit, pawl_status status);
-/* Refuses the unit, with the refusal's own text.  Answers its status, so that a store can return it. */
+/* Refuses the unit with the refusal's own text.  Returns its status, so that a store can return it. */
 pawl_status pw_unit_refuse(struct pw_unit *unit, enum pw_refusal refusal);
-/* The same with a text that says more. */
+/* Like pw_unit_refuse(), with a text that says more. */
 PAWL_PRINTF(3, 4)
 pawl_status pw_unit_refuse_saying(struct pw_unit *unit, enum pw_refusal refusal, const char *format, ...);
-/* It has a SQL or a MUTATE. */
+/* True if it has a SQL or a MUTATE. */
 bool pw_unit_runs_users_code(const struct pw_unit *unit);
 /* About how much memory it holds: its own, and the texts that it borrows. */
 size_t pw_unit_bytes(const struct pw_unit *unit);
-/* The unit is about the instance of this id, of whatever workflow: `about` is that of all units about the instance. */
+/* Sets `about` from the id of an instance, whatever its workflow, so that it is the same for all units about the
+ * instance. */
 void pw_unit_about(struct pw_unit *unit, struct pw_text id);
 
-/* TOO_MANY_EVENTS, saying how many there are. */
+/* Refuses with TOO_MANY_EVENTS and says how many there are. */
 pawl_status pw_unit_refuse_event(struct pw_unit *unit, const struct pw_op_event *op);
 
 #endif

@@ -1,4 +1,8 @@
-/* records.c - the rows of a batch, as they are by now, and the way back for a unit that is refused. */
+/* records.c - the rows of a batch, as the units so far have left them, and the saved copies that undo a refused
+ * unit.
+ *
+ * Records live in the batch's arena and never move, so a pointer to one is valid until the batch ends.  Each kind
+ * has a hash table by key and a list in order of first use. */
 #include "core/core.h"
 
 struct pw_core_saved {
@@ -15,7 +19,7 @@ static struct pw_text bytes_of(const int64_t *numbers, size_t count)
     return (struct pw_text){ (const char *)numbers, count * sizeof *numbers };
 }
 
-/* A zeroed record; its key is not in the table yet. */
+/* Appends a zeroed record.  Its key is not in the table yet. */
 static void *append(struct pw_core *core, struct pw_core_set *set, size_t size)
 {
     void *record = pw_arena_zero(&core->arena, size);
@@ -26,7 +30,7 @@ static void *append(struct pw_core *core, struct pw_core_set *set, size_t size)
     return record;
 }
 
-/* The record at a place, which is the first member of each. */
+/* The record with this place as its key.  The place is the first member of every such record. */
 static void *want_at(struct pw_core *core, struct pw_core_set *set, const int64_t *place, size_t parts, size_t size)
 {
     int64_t *record = pw_table_find(&set->table, bytes_of(place, parts));
@@ -86,7 +90,8 @@ struct pw_core_delivery *pw_note_delivery(struct pw_core *core, const struct pw_
     return delivery;
 }
 
-/* Two texts as one key, the size of the first in front.  Absent when memory is out. */
+/* Joins two texts into one key, with the size of the first in front so that the pair is unambiguous.  Absent when
+ * memory is out. */
 static struct pw_text join(struct pw_core *core, struct pw_text first, struct pw_text second)
 {
     size_t size = sizeof first.size + first.size + second.size;
@@ -135,7 +140,7 @@ struct pw_core_name *pw_want_name(struct pw_core *core, struct pw_text workflow,
     return pw_table_add(&core->names.table, key, name) ? name : NULL;
 }
 
-/* ---- The way back -------------------------------------------------------------------------------------------- */
+/* ---- Undoing ------------------------------------------------------------------------------------------------- */
 
 bool pw_save(struct pw_core *core, void *record, size_t size, uint64_t *saved_in)
 {

@@ -1,11 +1,12 @@
 /* refusal.h - why a unit of work was not applied although the store works.
  *
- * A refusal concerns one unit: the unit changes nothing, and its neighbours in the batch are not disturbed.  Trouble of the
- * store itself is not a refusal; it is a pawl_status and fails the whole batch.
+ * A refusal concerns one unit.  The unit changes nothing, and the other units of the batch are not affected.
+ * Trouble of the store itself is not a refusal: it is a pawl_status and fails the whole batch.
  *
- * Some refusals keep the chain of a turn (struct pw_chain in ops.h): the turn can answer them and go on.  All others break it.
+ * Some refusals keep the chain of a turn (struct pw_chain in ops.h), because the turn can handle them and go on.
+ * All others break it.
  *
- *   X(name, status that callers outside see, keeps the chain, text) */
+ *   X(name, status that outside callers see, keeps the chain, text) */
 #ifndef PW_CORE_REFUSAL_H
 #define PW_CORE_REFUSAL_H
 

@@ -1,8 +1,8 @@
 /* rows.h - the rows that every store keeps, as values.
  *
- * The task row is the live state of an unfinished run: status, lease, when it is due.  A finished run has no task; its
- * instance row carries the outcome.  So parking and waking touch only small rows, and paused and finished runs are in no
- * due index.  Enums are stored by number: a number never changes its meaning.
+ * The task row is the live state of an unfinished run: status, lease, due time.  A finished run has no task; its
+ * instance row has the outcome.  So parking and waking touch only small rows, and paused and finished runs are in no
+ * due index.  Enums are stored by number, and a number never changes its meaning.
  *
  * Times are milliseconds since 1970; 0 means none. */
 #ifndef PW_CORE_ROWS_H
@@ -14,18 +14,18 @@
 
 enum pw_task_status { PW_TASK_ACTIVE = 0, PW_TASK_WAITING = 1, PW_TASK_PAUSED = 2 };
 
-/* Why a task is due.  Claims take the first three before the fourth.  REPAIR is for paused tasks only: a step failed for
- * good, and the run waits until somebody resumes it. */
+/* Why a task is due.  Claims take the first three before the fourth.  REPAIR is only for paused tasks: a step failed
+ * for good, and the run waits until somebody resumes it. */
 enum pw_task_kind { PW_TASK_WAKE = 0, PW_TASK_RETRY = 1, PW_TASK_RESUME = 2, PW_TASK_RUN = 3, PW_TASK_REPAIR = 4 };
 
-/* What is demanded of an unfinished run.  It is only ever raised.  INTERRUPT and ROLLBACK let the run's code unwind,
+/* What is demanded of an unfinished run.  It is only ever raised.  INTERRUPT and ROLLBACK let the run's code unwind;
  * TERMINATE does not. */
 enum pw_demand { PW_DEMAND_NONE = 0, PW_DEMAND_INTERRUPT = 1, PW_DEMAND_ROLLBACK = 2, PW_DEMAND_TERMINATE = 3 };
 
-/* What an instance is to the run that made it.  NONE: it only knows its maker. */
+/* The relation of an instance to the run that created it.  NONE: it only knows its parent. */
 enum pw_relation { PW_RELATION_NONE = 0, PW_RELATION_ATTACHED = 1, PW_RELATION_DETACHED = 2, PW_RELATION_JOB = 3 };
 
-/* The run that made an instance. */
+/* The run that created an instance. */
 struct pw_link {
     int64_t parent; /* key of its instance row; 0: there is none */
     int64_t run;
@@ -43,27 +43,27 @@ struct pw_fence {
 };
 
 struct pw_task {
-    int64_t epoch; /* raised by one with every change of hands */
+    int64_t epoch; /* raised by one at every change of hands */
     enum pw_task_status status;
     enum pw_task_kind kind;
     int64_t due_at_ms;
     bool processing;         /* a runner holds it */
-    int64_t owner;           /* that runner; 0 when nobody holds it */
-    int64_t locked_until_ms; /* end of its lease; 0 when nobody holds it */
+    int64_t owner;           /* that runner, or external worker; 0 if nobody holds it */
+    int64_t locked_until_ms; /* the end of its lease; 0 if nobody holds it */
     bool pause_requested;
     enum pw_demand demand;
     int64_t started_at_ms;
-    int64_t updated_at_ms; /* the newest time that was recorded for the run */
-    int64_t event_seq;     /* number of the newest event of the run */
+    int64_t updated_at_ms; /* the newest time recorded for the run */
+    int64_t event_seq;     /* the number of the run's newest event */
 };
 
-/* Makes a task row that was damaged, or changed by hand, one that the engine could have written itself. */
+/* Corrects a task row that is damaged or was changed by hand, so that it is one that the engine could have written. */
 void pw_task_mend(struct pw_task *task);
 
-/* What a run is begun with, by a create or a restart.  It stays the same until the next restart.  PW_TERMS_FIELDS (fields.h) lists
- * its columns. */
+/* What a create or a restart gives to a run.  It stays the same until the next restart.  PW_TERMS_FIELDS (fields.h)
+ * lists its columns. */
 struct pw_terms {
-    struct pw_text version; /* of the workflow's code, as its author names it; absent: it has none */
+    struct pw_text version; /* of the workflow's code, given by its author; absent: none */
 };
 
 struct pw_instance {
@@ -72,16 +72,16 @@ struct pw_instance {
     int64_t run;
     enum pw_outcome outcome;
     struct pw_text params, output, error_name, error_message;
-    /* While the run is unfinished, the last three are merged from the task and the newest step. */
+    /* While the run is unfinished, the last three are completed from the task and the newest step. */
     int64_t created_at_ms, updated_at_ms, started_at_ms, completed_at_ms;
     struct pw_link link;
     struct pw_terms terms;
-    bool has_task;       /* exactly when outcome is OPEN */
-    struct pw_task task; /* when has_task */
+    bool has_task;       /* exactly if outcome is OPEN */
+    struct pw_task task; /* if has_task */
 };
 
-/* What is kept of a run when a restart begins the next one.  A run that had not ended is cut off by that: it is TERMINATED at
- * that time, with the error PW_CUT_OFF_NAME.  The params are the instance's: they are the same in all its runs. */
+/* What is kept of a run when a restart begins the next one.  A run that had not ended counts as TERMINATED at that
+ * time, with the error PW_CUT_OFF_NAME.  The params are the instance's, because they are the same in all its runs. */
 #define PW_CUT_OFF_NAME "RESTARTED"
 #define PW_CUT_OFF_MESSAGE "a restart began the next run before this one had ended"
 struct pw_earlier_run {
@@ -89,26 +89,27 @@ struct pw_earlier_run {
     enum pw_outcome outcome;
     struct pw_terms terms;
     struct pw_text output, error_name, error_message;
-    int64_t started_at_ms; /* 0: nobody had claimed it */
+    int64_t started_at_ms; /* 0: no runner had claimed it */
     int64_t completed_at_ms;
     int64_t replaced_at_ms; /* when the next run began */
 };
 
-/* Where in the workflow a step was reached first; see struct pawl_step_place. */
+/* Where in the workflow a step was first reached; see struct pawl_step_place. */
 struct pw_step_place {
-    struct pw_text fork, outer; /* outer: of a fork within another one, as JSON */
+    struct pw_text fork, outer; /* outer: the surrounding forks, as JSON */
     enum pawl_fork_kind kind;
     int64_t branch, order;
 };
 
-/* seq numbers the steps of a run from 1, in the order of their first record.  The turn hands it out.
+/* A step.  seq numbers the steps of a run from 1, in the order in which they were first recorded.  The turn assigns
+ * it.
  *
- * What became of a step is in `state`; `status` says the same in fewer words, and an index goes by it.  pw_step_row_set() sets
- * both, and pw_step_state() reads them.  Nobody looks at an error's name or message, or at a step's name, to find that out. */
+ * `state` says what became of a step.  `status` says the same less precisely and is indexed.  pw_step_row_set() sets
+ * both, and pw_step_state() reads them.  No code looks at names or error texts to find that out. */
 struct pw_step_row {
     int64_t seq;
     struct pw_text name, description;
-    struct pw_text undoes; /* of a compensation: the name of the step that it undoes; else absent */
+    struct pw_text undoes; /* in a compensation: the name of the step that it undoes; else absent */
     struct pw_step_place place;
     enum pawl_step_kind kind;
     enum pawl_step_status status;
@@ -116,9 +117,8 @@ struct pw_step_row {
     int64_t attempts, attempts_max;
     int64_t timeout_ms; /* of an attempt, or of a wait for a deferred; 0: none */
     int64_t next_retry_at_ms, wake_at_ms, event_at_ms;
-    struct pw_text wait_event_type; /* the type of the event that ends the wait */
-    struct pw_text awaited_workflow,
-        awaited_id; /* CALL, CHILD: the instance whose end that is, which may not exist yet */
+    struct pw_text wait_event_type;              /* the type of the event that ends the wait */
+    struct pw_text awaited_workflow, awaited_id; /* CALL, CHILD: the awaited instance, which may not exist yet */
     struct pw_text result, error_name, error_message;
     int64_t created_at_ms, updated_at_ms;
 };
@@ -136,7 +136,7 @@ static inline void pw_step_row_set(struct pw_step_row *row, enum pawl_step_state
     row->status = pw_status_of_state(state);
 }
 
-/* If somebody has changed one of the two columns by hand, the status counts. */
+/* If somebody has changed one of the two columns by hand, the status wins. */
 static inline enum pawl_step_state pw_step_state(const struct pw_step_row *row)
 {
     if (pw_status_of_state(row->state) == row->status)
@@ -146,7 +146,7 @@ static inline enum pawl_step_state pw_step_state(const struct pw_step_row *row)
                                                 : PAWL_STATE_WAITING;
 }
 
-/* It ended without an outcome of its own. */
+/* True if the step ended without an outcome of its own. */
 static inline bool pw_step_is_dropped(const struct pw_step_row *row)
 {
     enum pawl_step_state state = pw_step_state(row);
@@ -154,9 +154,9 @@ static inline bool pw_step_is_dropped(const struct pw_step_row *row)
 }
 
 struct pw_event_row {
-    int64_t seq; /* order sent, from 1 within the run */
+    int64_t seq; /* the order of sending, from 1 within the run */
     struct pw_text id, type, payload;
-    bool is_failure; /* it tells a wait that what it waits for has failed: the payload is the error */
+    bool is_failure; /* what a step waits for has failed, and the payload is the error */
     int64_t created_at_ms, delivered_at_ms;
     struct pw_text consumed_by;
 };
@@ -168,11 +168,11 @@ struct pw_log_row {
     enum pawl_log_level level;
     struct pw_text category, message, data;
     bool is_replay;
-    bool is_repair; /* its unit put steps back that had failed: whoever has read the run's steps reads them again */
-    int64_t created_at_ms; /* in an op, 0 means the transaction's time; never earlier than the line before it */
+    bool is_repair;        /* its unit reset failed steps, so followers of the run have to read its steps again */
+    int64_t created_at_ms; /* in an op, 0 means the transaction's time; never before the previous line */
 };
 
-/* Why a run is due, in the words of hooks. */
+/* Why a run is due, as hooks are told. */
 enum pw_hook_reason {
     PW_REASON_CREATE = 1,
     PW_REASON_EVENT = 2,
@@ -181,7 +181,7 @@ enum pw_hook_reason {
     PW_REASON_WAKE = 5
 };
 
-/* A delivery that waits, or that failed for good. */
+/* A delivery that waits, is under way, or failed for good. */
 struct pw_hook_row {
     int64_t key;
     struct pw_text id, hook;
@@ -193,41 +193,42 @@ struct pw_hook_row {
     struct pw_text workflow, instance_id;
     int64_t run, created_at_ms;
     int64_t attempts, attempts_max;
-    int64_t next_at_ms; /* when an attempt is due, or when the lease of the current one ends; 0: it failed for good */
+    int64_t next_at_ms;      /* when an attempt is due, or when the lease of the current one ends; 0: failed for good */
     int64_t locked_until_ms; /* 0: no attempt is under way */
-    int64_t epoch;           /* raised by one with every change of hands */
+    int64_t epoch;           /* raised by one at every change of hands */
     struct pw_text last_error;
 };
 
 /* A claimed task. */
 struct pw_claim {
-    struct pw_fence fence; /* with the epoch that the claim raised */
+    struct pw_fence fence; /* with the epoch after the claim */
     struct pw_text workflow, id;
     enum pw_task_kind kind;
     enum pw_demand demand;
     int64_t event_seq;
-    bool is_first;         /* nobody has claimed this run before */
-    bool taken_over;       /* the lease of its former holder had expired */
+    bool is_first;         /* no runner has claimed this run before */
+    bool taken_over;       /* the lease of the previous holder had expired */
     int64_t updated_at_ms; /* the newest time of the run */
-    struct pw_link link;   /* so that a run that ends before it was loaded can tell its parent */
+    struct pw_link link;   /* lets a run that ends before it was loaded tell its parent */
     /* Filled in for a first claim, so that the first turn needs no read. */
     bool has_instance;
     struct pw_text params;
     int64_t created_at_ms;
-    int64_t leased_from_ms; /* begun_ms of the unit that took it; filled in by whoever hands the claim to a runner */
+    int64_t
+        leased_from_ms; /* begun_ms of the unit that took it; filled in by the code that hands the claim to a runner */
 };
 
-/* A runner, as it describes itself. */
+/* A runner, as it describes itself to others. */
 struct pw_runner_row {
     int64_t owner;
     struct pw_text name;      /* for people */
     struct pw_text workflows; /* their names, separated by spaces */
     bool is_sharing;          /* it is started and takes its share of the due runs */
     int64_t started_at_ms;
-    int64_t seen_at_ms; /* out: when it was last known to live */
+    int64_t seen_at_ms; /* out: when it last showed that it is alive */
 };
 
-/* The time of a record that is made now, for a run whose newest time is newest_ms: times of a run never go back. */
+/* The time of a record that is made now.  Times of a run never go back, so it is not before newest_ms. */
 static inline int64_t pw_not_before(int64_t now_ms, int64_t newest_ms)
 {
     return now_ms > newest_ms ? now_ms : newest_ms;

@@ -1,4 +1,4 @@
-/* rules.c - which rule decides which op, and what the rules share. */
+/* rules.c - dispatches ops to their rules, and has what the rules share. */
 #include "core/rules.h"
 
 #include <assert.h>
@@ -42,7 +42,7 @@ void pw_rule_changed(struct pw_core_run *run)
 void pw_core_check(const struct pw_core_run *run)
 {
     const struct pw_task *task = &run->task;
-    (void)task; /* without assertions */
+    (void)task; /* unused without assertions */
     assert(run->key != 0);
     assert(run->has_task || run->change == PW_CORE_SAME || run->outcome != PW_OUTCOME_OPEN);  /* R1 */
     assert(!run->has_task || run->change == PW_CORE_SAME || run->outcome == PW_OUTCOME_OPEN); /* R1 */
@@ -67,7 +67,7 @@ void pw_task_mend(struct pw_task *task)
 
 /* ---- What the store finds or runs ------------------------------------------------------------------------------------ */
 
-/* The store is about to find and take rows: everything before it is written first. */
+/* The store is about to find and take rows, so everything before is written first. */
 static pawl_status write_before(struct pw_core *core)
 {
     core->has_acted = true;
@@ -85,7 +85,7 @@ FINDS(reap, reap)
 FINDS(hook_claim, claim_hooks)
 #undef FINDS
 
-/* It runs behind everything that was decided before. */
+/* The user's code must see everything that was decided before it. */
 pawl_status pw_rule_sql(struct pw_core *core, struct pw_op_sql *op)
 {
     pawl_status status = core->frame->write(core);

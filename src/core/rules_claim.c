@@ -1,4 +1,4 @@
-/* rules_claim.c - a task is given to a holder: hold and claim; and leases that have ended (R2, R5, R8). */
+/* rules_claim.c - gives a task to a holder (hold, claim, an offer that is accepted), and ends leases (R2, R5, R8). */
 #include <stdlib.h>
 
 #include "core/rules.h"
@@ -13,12 +13,12 @@ static bool copy_claim(struct pw_arena *arena, const struct pw_core_run *run, st
     claim->event_seq = run->task.event_seq;
     claim->taken_over = run->task.processing;
     claim->is_first = run->task.started_at_ms == 0;
-    claim->has_instance =
-        claim->is_first && run->has_params; /* later turns have more to read anyhow, and params can be large */
+    /* Only a first claim carries params: later turns read more anyhow, and params can be large. */
+    claim->has_instance = claim->is_first && run->has_params;
     claim->created_at_ms = run->created_at_ms;
     claim->link = run->link;
     struct pw_text none = { NULL, 0 };
-    if (run->texts == arena) { /* they are where they belong */
+    if (run->texts == arena) { /* they are in the right arena already */
         claim->workflow = run->workflow;
         claim->id = run->id;
         claim->params = claim->is_first ? run->params : none;
@@ -28,7 +28,7 @@ static bool copy_claim(struct pw_arena *arena, const struct pw_core_run *run, st
            pw_arena_text(arena, claim->is_first ? run->params : none, &claim->params);
 }
 
-/* The task is active and held from now on. */
+/* Makes the task active and held from now on. */
 static pawl_status take(struct pw_core *core, struct pw_core_run *run, int64_t owner, int64_t lease_ms,
                         struct pw_claim *claim)
 {
@@ -67,7 +67,7 @@ static bool is_offered(const struct pw_offer *offer, struct pw_text workflow)
     return is_among;
 }
 
-/* Somebody may take the run: then who it is must be known. */
+/* The claim needs the run's workflow and id, so they are loaded first. */
 static pawl_status take_if_offered(struct pw_core *core, struct pw_core_run *run, const struct pw_offer *offer,
                                    bool *out_held, struct pw_claim *out_claim)
 {
@@ -152,7 +152,7 @@ static pawl_status claim_one(struct pw_core *core, struct pw_op_claim *op, int64
         return status;
     pw_rule_changed(run);
     if (run->id.data == NULL)
-        return PAWL_OK; /* a task without an instance: the lease keeps it out of the way, and nobody gets it */
+        return PAWL_OK; /* a task without an instance: it stays leased, so that it is not found again at once */
     if ((place = pw_rows_add(claims)) == NULL)
         return pw_rule_no_memory(core);
     *place = claim;

@@ -1,4 +1,5 @@
-/* rules_control.c - what somebody asks of a run by its name: pause, resume, interrupt, roll back, terminate (R3, R9, R11). */
+/* rules_control.c - controls a run by the name of its instance: pause, resume, interrupt, roll back, terminate (R3,
+ * R9, R11). */
 #include "core/rules.h"
 
 static pawl_status ask_for_pause(struct pw_core *core, struct pw_op_control *op, struct pw_core_run *run,
@@ -23,7 +24,7 @@ static pawl_status pause(struct pw_core *core, struct pw_op_control *op, struct 
     if (pw_run_is_held(core, run))
         return ask_for_pause(core, op, run, true);
     op->is_done = true;
-    return pw_rule_rest(core, run); /* the due time is kept: timers go on counting */
+    return pw_rule_rest(core, run); /* the due time is kept, so timers go on counting */
 }
 
 static pawl_status go_on(struct pw_core *core, struct pw_op_control *op, struct pw_core_run *run)
@@ -41,7 +42,7 @@ static pawl_status resume(struct pw_core *core, struct pw_op_control *op, struct
     return PW_SAVE(core, run) ? go_on(core, op, run) : pw_rule_no_memory(core);
 }
 
-/* A line in the run's log, from the engine. */
+/* Adds a line of the engine's to the run's log. */
 static pawl_status say(struct pw_core *core, const struct pw_core_run *run, const char *message)
 {
     struct pw_op_log *line = pw_arena_zero(&core->arena, sizeof *line);
@@ -54,8 +55,8 @@ static pawl_status say(struct pw_core *core, const struct pw_core_run *run, cons
     return pw_rule_log(core, line);
 }
 
-/* A turn under way goes on, and hears of it.  Whatever else the run is at, a pause included, it is taken up at once.  Its jobs end
- * now: nobody would undo what a worker did later. */
+/* Raises the demand.  A turn under way goes on and learns of it.  Otherwise the run goes on at once, even if it was
+ * paused.  Its jobs end now, because nothing would undo what a worker did later. */
 static pawl_status demand(struct pw_core *core, struct pw_op_control *op, struct pw_core_run *run, enum pw_demand least,
                           const char *message)
 {
@@ -75,7 +76,7 @@ static pawl_status demand(struct pw_core *core, struct pw_op_control *op, struct
     return status == PAWL_OK && !pw_run_is_held(core, run) ? go_on(core, op, run) : status;
 }
 
-/* The run does not end before the newest time that was recorded of it (R7). */
+/* The newest recorded time of the run, in the store or in this batch.  The run must not end before it (R7). */
 static int64_t newest_ms(const struct pw_core *core, const struct pw_op_control *op, const struct pw_core_run *run)
 {
     struct pw_core_step *const *steps = core->steps.list.rows;
@@ -128,7 +129,7 @@ pawl_status pw_rule_control(struct pw_core *core, struct pw_op_control *op)
         return terminate(core, op, run);
     case PAWL_CONTROL_RESTART:
     case PAWL_CONTROL_RETRY:
-        break; /* they begin a run, and need its history */
+        break; /* they begin a new run and need the history, so they are not CONTROL ops */
     }
     return pw_rule_moved(core);
 }

@@ -1,4 +1,4 @@
-/* rules_family.c - demands, and what the end of a run does to its children and jobs (R3, R6). */
+/* rules_family.c - demands, and what the end of a run does to its children and jobs (R3, R11). */
 #include <stdlib.h>
 
 #include "core/rules.h"
@@ -57,7 +57,7 @@ static pawl_status reach(struct pw_core *core, struct pw_core_run *run, enum pw_
         return end_job(core, run);
     pw_rule_raise_demand(core, run, least);
     pw_rule_changed(run);
-    if (pw_run_is_held(core, run)) /* the holder learns of it with its next renewal */
+    if (pw_run_is_held(core, run)) /* the holder learns of it with its next renewal or commit */
         return pw_rule_tell(core, PW_EFFECT_CHANGED, run->key, run->run);
     return pw_rule_go_on(core, run, PW_TASK_RESUME, NULL, PW_REASON_RESUME, NULL, NULL);
 }
@@ -68,8 +68,8 @@ static int compare_keys(const void *left, const void *right)
     return ((*first)->key > (*second)->key) - ((*first)->key < (*second)->key);
 }
 
-/* Every open child and job has a record: it was found by the store, or it was created or restarted in this batch.  They are
- * reached in the order of their keys, so that effects are the same in every store. */
+/* Every open child and job has a record: the store found it, or this batch created or restarted it.  They are
+ * reached in the order of their keys, so that the effects are the same in every store. */
 pawl_status pw_rule_reach(struct pw_core *core, struct pw_reach *op)
 {
     struct pw_core_run **runs = core->runs.list.rows;

@@ -1,10 +1,15 @@
-/* rules_history.c - what is recorded of a run: steps, events and answers, log lines (R7, R9). */
+/* rules_history.c - records the history of a run: steps, events and answers, log lines (R7, R9).
+ *
+ * The life of an event: pw_rule_event() finds the run that it is for, refuses a repeated id and a full queue, and
+ * gives the event the next number.  record_event() adds the row, raises the task's event_seq, so that a turn which
+ * has not seen the event cannot park past it (R4), and wakes the run if one of its steps waits for such an event.
+ * The turn later takes the event with CONSUME. */
 #include "base/error.h"
 #include "core/rules.h"
 
 /* ---- Steps and logs ------------------------------------------------------------------------------------------------ */
 
-/* Steps that a new run begins with are copied before either run gets another one. */
+/* A restart copies steps into the new run.  The copy must happen before either run gets another step. */
 static pawl_status settle_kept(struct pw_core *core, const struct pw_op_step *op)
 {
     struct pw_op_restart **kept = core->kept.rows;
@@ -74,7 +79,7 @@ static bool is_waiting(const struct pw_core_run *run)
     return !run->task.processing && run->task.status == PW_TASK_WAITING;
 }
 
-/* What a store found of the waits of a run is out of date once the batch has changed a step of it. */
+/* True if the batch has changed a step of the run.  Then what the store found about its waits is out of date. */
 static bool has_new_steps(const struct pw_core *core, const struct pw_core_run *run)
 {
     struct pw_core_step *const *steps = core->steps.list.rows;
@@ -84,7 +89,8 @@ static bool has_new_steps(const struct pw_core *core, const struct pw_core_run *
     return false;
 }
 
-/* Does a step wait for it whose timeout is not over?  A late event wakes nobody; it stays for a later wait. */
+/* Sets *out_awaited if a step waits for the event and has not timed out.  A late event wakes nobody; a later wait
+ * may take it. */
 static pawl_status is_awaited(struct pw_core *core, const struct pw_op_event *op, const struct pw_core_run *run,
                               bool *out_awaited)
 {
@@ -120,7 +126,7 @@ static pawl_status record_event(struct pw_core *core, struct pw_op_event *op, st
     if (id != NULL)
         id->taken = true;
     run->task.event_seq = effect->as.event.seq = op->seq;
-    /* It comes after everything that the run has, also by its time (R7). */
+    /* The event comes after everything else of the run, by its time as well (R7). */
     run->task.updated_at_ms = event->created_at_ms = pw_run_time(core, run);
     effect->as.event.is_answer = op->is_answer;
     effect->as.event.has_woken = wakes;
@@ -134,10 +140,10 @@ static pawl_status record_event(struct pw_core *core, struct pw_op_event *op, st
     return status;
 }
 
-/* What the batch has done to the run's events that is not written yet. */
+/* What the batch has done to the run's events and not written yet. */
 struct unwritten {
-    int64_t added;    /* undelivered ones */
-    bool is_consumed; /* one that the store has */
+    int64_t added;    /* undelivered events that were added */
+    bool is_consumed; /* an event in the store was consumed */
 };
 
 static struct unwritten look_at_unwritten(const struct pw_core *core, const struct pw_core_run *run)
@@ -153,9 +159,9 @@ static struct unwritten look_at_unwritten(const struct pw_core *core, const stru
     return unwritten;
 }
 
-/* A run has at most as many events as the number of the newest.  While that is small, nothing is counted, so counting costs a
- * round trip only for a run that had many events.  Only the store knows whether an event was delivered before the batch
- * consumed it, so that consumption is written first. */
+/* A run cannot have more events than the number of its newest.  While that number is small, nothing is counted, so
+ * counting costs a round trip only for a run that had many events.  If the batch has consumed an event of the store,
+ * that is written first, because only the store knows whether the event was delivered before. */
 static pawl_status check_unread(struct pw_core *core, const struct pw_op_event *op, const struct pw_core_run *run)
 {
     int64_t unread = 0;
@@ -173,8 +179,9 @@ static pawl_status check_unread(struct pw_core *core, const struct pw_op_event *
     return pw_unit_refuse_event(core->unit, op);
 }
 
-/* The run that an event is for.  NULL: the unit is refused, or there is nothing to do for an answer.  Whoever sends an event a
- * second time, because the first answer was lost, hears the same again, even if the run has ended since. */
+/* The run that an event is for.  NULL: the unit is refused, or the event is an answer to a run that has ended.  A
+ * sender that repeats an event because the first answer was lost gets the same answer again (EVENT_EXISTS), even if
+ * the run has ended since. */
 static struct pw_core_run *find_target(struct pw_core *core, struct pw_op_event *op, pawl_status *out_status)
 {
     *out_status = PAWL_OK;

@@ -1,4 +1,4 @@
-/* rules_hooks.c - deliveries to hooks: taken for an attempt, given up, settled, sent again (R2, R8). */
+/* rules_hooks.c - deliveries to hooks: claimed for an attempt, given up, settled, sent again (R2, R8). */
 #include <stdlib.h>
 
 #include "core/fields.h"
@@ -6,7 +6,7 @@
 
 /* ---- Claiming -------------------------------------------------------------------------------------------------------- */
 
-/* Keeps a copy of what is about to be changed. */
+/* Saves a copy before the delivery is changed. */
 static bool change(struct pw_core *core, struct pw_core_delivery *delivery)
 {
     if (!PW_SAVE(core, delivery))
@@ -15,7 +15,7 @@ static bool change(struct pw_core *core, struct pw_core_delivery *delivery)
     return true;
 }
 
-/* R8 */
+/* Checked again, because the delivery was found by a condition (R8). */
 static bool is_due(const struct pw_core *core, const struct pw_core_delivery *delivery)
 {
     int64_t next_at_ms = delivery->row.next_at_ms;
@@ -37,7 +37,7 @@ static pawl_status give_up(struct pw_core *core, struct pw_core_delivery *delive
     return PAWL_OK;
 }
 
-/* Those that are due longest come first. */
+/* Longest due first. */
 static int compare_deliveries(const void *left, const void *right)
 {
     const struct pw_hook_row *first = &(*(struct pw_core_delivery *const *)left)->row;
@@ -99,7 +99,7 @@ pawl_status pw_core_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *o
         status = is_used_up(deliveries[i]) ? give_up(core, deliveries[i])
                                            : take(core, deliveries[i], wanted->lease_ms, &claimed);
     }
-    /* A row whose texts could not be copied is nobody's. */
+    /* If the copy of a row's texts failed, no row is handed out. */
     op->rows = status == PAWL_OK ? claimed.rows : NULL;
     op->row_count = status == PAWL_OK ? claimed.count : 0;
     return status;

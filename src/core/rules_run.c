@@ -1,11 +1,11 @@
-/* rules_run.c - runs begin and end: create, restart, finish (R1, R11). */
+/* rules_run.c - begins and ends runs: create, restart, finish (R1, R11). */
 #include <stdio.h>
 
 #include "base/error.h"
 #include "core/rules.h"
 
-/* A task that is claimed at its birth has epoch 1 and has started; others have epoch 0.  Its instance is of the same time, and
- * never goes back either. */
+/* Makes the task of a new run.  A task that is claimed from the start has epoch 1 and has started; others have epoch
+ * 0.  Its times are those of the instance row, which never go back (R7). */
 static void begin_task(const struct pw_core *core, struct pw_core_run *run, int64_t number, int64_t hold_owner,
                        int64_t hold_lease_ms)
 {
@@ -73,7 +73,7 @@ pawl_status pw_rule_create(struct pw_core *core, struct pw_op_create *op)
                                  op->workflow.data, (int)op->id.size, op->id.data);
 }
 
-/* A new instance row is still to be inserted, whatever else happens to it. */
+/* Prepares the instance row for another outcome.  A new row stays NEW, because it still has to be inserted. */
 static void change_instance(struct pw_core_run *run, enum pw_outcome outcome, int64_t at_ms)
 {
     if (run->change == PW_CORE_SAME)
@@ -84,7 +84,7 @@ static void change_instance(struct pw_core_run *run, enum pw_outcome outcome, in
     run->started_at_ms = run->completed_at_ms = 0;
 }
 
-/* The steps are copied when everything else of the old run is written. */
+/* Notes that steps have to be copied.  The store copies them after it has written everything else of the old run. */
 static bool keep_steps(struct pw_core *core, struct pw_op_restart *op)
 {
     struct pw_op_restart **kept = op->keep_before_seq > 0 ? pw_rows_add(&core->kept) : NULL;
@@ -93,7 +93,7 @@ static bool keep_steps(struct pw_core *core, struct pw_op_restart *op)
     return kept != NULL || op->keep_before_seq <= 0;
 }
 
-/* The outcome of the run that is about to be replaced. */
+/* Records the outcome of the run that is about to be replaced. */
 static bool keep_outcome(struct pw_core *core, const struct pw_core_run *run, int64_t at_ms)
 {
     struct pw_core_earlier *kept = pw_rows_add(&core->earlier);
@@ -155,12 +155,14 @@ struct pw_effect *pw_rule_end_run(struct pw_core *core, struct pw_core_run *run,
     return effect;
 }
 
-/* The answer's id is its type and, of a later run, the number of the run: whoever waits again is told again. */
+/* The id of an answer is its type, with the number of the run if that is not the first.  So a parent that awaits a
+ * restarted child is told again. */
 static pawl_status tell_parent(struct pw_core *core, struct pw_op_event *answer, int64_t run)
 {
     enum { NUMBER_SIZE = sizeof "#" + 20 };
     size_t size = answer->type.size + NUMBER_SIZE;
-    char *id = run > 1 ? pw_arena_take(&core->unit->arena, size) : NULL; /* the op outlives the batch */
+    char *id = run > 1 ? pw_arena_take(&core->unit->arena, size)
+                       : NULL; /* the op outlives the batch, so the id is in the unit's arena */
     if (run > 1 && id == NULL)
         return pw_rule_no_memory(core);
     answer->id = answer->type;

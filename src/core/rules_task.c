@@ -1,4 +1,4 @@
-/* rules_task.c - what becomes of a task that somebody holds: fence, park, renew (R2, R4, R5, R6). */
+/* rules_task.c - what the holder of a task does with it: fence, park, renew (R2, R4, R5, R6). */
 #include "core/rules.h"
 
 pawl_status pw_rule_fence(struct pw_core *core, struct pw_op_fence *op)
@@ -23,7 +23,8 @@ pawl_status pw_rule_fence(struct pw_core *core, struct pw_op_fence *op)
     return PAWL_OK;
 }
 
-/* True: the park would have paused the task, but the reason is gone: the request was withdrawn, or there is a demand. */
+/* True if the park would have paused the task, but the reason is gone: the request was withdrawn, or something is
+ * demanded. */
 static bool goes_on_instead(const struct pw_op_park *op, bool pause_requested, enum pw_demand demand)
 {
     bool for_repair = op->status == PW_TASK_PAUSED && op->kind == PW_TASK_REPAIR;
@@ -47,7 +48,7 @@ static enum pw_hook_reason reason_of_park(const struct pw_op_park *op)
         return PW_REASON_RETRY;
     case PW_TASK_RESUME:
     case PW_TASK_RUN:
-    case PW_TASK_REPAIR: /* of a run that does not wait for it */
+    case PW_TASK_REPAIR: /* of a run that does not wait for repair after all */
         break;
     }
     return PW_REASON_RESUME;
@@ -98,7 +99,7 @@ static pawl_status renew(struct pw_core *core, const struct pw_op_renew *op, str
     struct pw_core_run *run = pw_find_run(core, lease->fence.instance);
     int64_t until_ms = core->now_ms + op->lease_ms;
     lease->lost = run == NULL || !pw_core_is_held(run, lease->fence, op->owner);
-    lease->renewed = false; /* it may be the second try */
+    lease->renewed = false; /* the unit may be tried a second time */
     lease->pause_requested = !lease->lost && run->task.pause_requested;
     lease->demand = lease->lost ? PW_DEMAND_NONE : run->task.demand;
     if (lease->lost)

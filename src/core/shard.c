@@ -1,7 +1,7 @@
-/* shard.c - which shard an instance is in.  What is computed here is in databases: it never changes. */
+/* shard.c - computes the shard of an instance.  Databases store the result, so the computation must never change. */
 #include "core/shard.h"
 
-/* FNV-1a; 0 stands for its own beginning. */
+/* FNV-1a.  0 stands for its offset basis. */
 uint64_t pw_stable_hash(uint64_t hash, struct pw_text text)
 {
     if (hash == 0)
@@ -11,8 +11,8 @@ uint64_t pw_stable_hash(uint64_t hash, struct pw_text text)
     return hash;
 }
 
-/* The zero byte keeps ("ab", "c") and ("a", "bc") apart.  The low bits of FNV-1a know only the low bits of what went in,
- * so the high ones are folded into them. */
+/* The zero byte keeps ("ab", "c") and ("a", "bc") apart.  The low bits of FNV-1a depend only on the low bits of its
+ * input, so the high bits are folded into them. */
 int pw_shard_of(struct pw_text workflow, struct pw_text id)
 {
     uint64_t hash = pw_stable_hash(0, workflow);

@@ -1,4 +1,4 @@
-/* unit.c - units of work as lists of ops in an arena of their own. */
+/* unit.c - units of work: lists of ops, each in an arena of its own. */
 #include <stddef.h>
 
 #include "base/error.h"
@@ -17,7 +17,8 @@ void pw_unit_clear(struct pw_unit *unit)
     unit->last = NULL;
 }
 
-/* Most ops are far smaller than the largest: a unit's first block holds the ops of a step boundary. */
+/* Each op gets only the size of its kind, because most are far smaller than the largest.  So the first block of a
+ * unit's arena holds all ops of a step boundary. */
 static const size_t op_sizes[] = {
 #define PW_OP_SIZE(KIND, member, how) [PW_OP_##KIND] = offsetof(struct pw_op, as) + sizeof(struct pw_op_##member),
     PW_OP_LIST(PW_OP_SIZE)
@@ -26,7 +27,7 @@ static const size_t op_sizes[] = {
 
 struct pw_op *pw_unit_add(struct pw_unit *unit, enum pw_op_kind kind)
 {
-    bool is_known = (size_t)kind < sizeof op_sizes / sizeof op_sizes[0]; /* the rules refuse what is not */
+    bool is_known = (size_t)kind < sizeof op_sizes / sizeof op_sizes[0]; /* the rules refuse an unknown kind */
     struct pw_op *op = pw_arena_zero(&unit->arena, is_known ? op_sizes[kind] : sizeof *op);
     if (op == NULL)
         return NULL;
@@ -59,7 +60,7 @@ static void forget_effects(struct pw_unit *unit)
 void pw_unit_begin(struct pw_unit *unit)
 {
     unit->refusal = PW_REFUSED_NOT;
-    unit->status = PAWL_STORE_UNAVAILABLE; /* no answer, should anybody look before the commit */
+    unit->status = PAWL_STORE_UNAVAILABLE; /* not an answer yet, in case somebody looks before the commit */
     forget_effects(unit);
 }
 
@@ -106,7 +107,7 @@ bool pw_unit_runs_users_code(const struct pw_unit *unit)
     return false;
 }
 
-/* The texts that may be large, of the ops that borrow such texts; others borrow names and numbers. */
+/* The texts that may be large, by op.  Ops that are not listed borrow only names and numbers. */
 static const size_t payloads[PW_OP_KIND_COUNT][2] = {
 #define PAYLOAD(member, text) offsetof(struct pw_op, as.member.text)
     [PW_OP_CREATE] = { PAYLOAD(create, params) },
@@ -134,7 +135,8 @@ size_t pw_unit_bytes(const struct pw_unit *unit)
     return bytes;
 }
 
-/* What is about no instance comes after what it needs was answered, so any queue will do. */
+/* A unit that is about no instance leaves `about` 0.  It is submitted after the units that it depends on were
+ * answered, so any queue will do. */
 void pw_unit_about(struct pw_unit *unit, struct pw_text id)
 {
     unit->about = pw_stable_hash(0, id);

@@ -1,7 +1,7 @@
-/* wants.c - which rows an op needs: the store loads and locks them before any rule runs. */
+/* wants.c - which rows each op needs.  The store loads and locks them before any rule runs. */
 #include "core/rules.h"
 
-/* The store waits for its lock. */
+/* The store waits for the lock of this task. */
 static struct pw_core_run *want_task(struct pw_core *core, int64_t instance)
 {
     struct pw_core_run *run = pw_want_run(core, instance);
@@ -18,8 +18,9 @@ static bool remember(struct pw_rows *ops, const void *op)
     return place != NULL;
 }
 
-/* An answer goes to a run that is not known yet.  The instance is locked even if it has no task: otherwise a run that begins
- * meanwhile could look at the child before its end is committed, and wait for ever. */
+/* An answer goes to whatever run the parent is in by then.  The instance row is locked even if it has no task.
+ * Otherwise a run that begins meanwhile could look at the child before the child's end is committed, and then wait
+ * for ever. */
 static bool want_answer(struct pw_core *core, const struct pw_op_event *op)
 {
     struct pw_core_run *run = want_task(core, op->instance);
@@ -29,7 +30,7 @@ static bool want_answer(struct pw_core *core, const struct pw_op_event *op)
     return true;
 }
 
-/* Its task is found and locked by its name. */
+/* The store finds and locks the task by the instance's name. */
 static struct pw_core_name *want_named(struct pw_core *core, struct pw_text workflow, struct pw_text id)
 {
     struct pw_core_name *name = pw_want_name(core, workflow, id);
@@ -48,7 +49,7 @@ static bool want_target(struct pw_core *core, struct pw_op_event *op)
 
 bool pw_wants_event(struct pw_core *core, struct pw_op_event *op)
 {
-    op->awaited_until_ms = 0; /* it may be the second try */
+    op->awaited_until_ms = 0; /* the unit may be tried a second time */
     if (op->to.data != NULL)
         return want_target(core, op);
     if (op->is_answer)
@@ -57,7 +58,8 @@ bool pw_wants_event(struct pw_core *core, struct pw_op_event *op)
            (op->id.data == NULL || pw_want_event_id(core, op->instance, op->run, op->id) != NULL);
 }
 
-/* Children and jobs are made under the lock of their parent, so whoever has that lock finds all of them. */
+/* Children and jobs are created under the lock of their parent, so a transaction that has this lock finds all of
+ * them. */
 static bool want_children(struct pw_core *core, const struct pw_reach *op)
 {
     return want_task(core, op->parent) != NULL && remember(&core->reaches, op);
@@ -69,7 +71,7 @@ bool pw_wants_restart(struct pw_core *core, struct pw_op_restart *op)
     if (run == NULL)
         return false;
     run->wants_lock = run->wants_instance = true;
-    run->wants_params = true; /* of a run that begins again, should it be held */
+    run->wants_params = true; /* in case the new run is held from the start */
     op->reach = (struct pw_reach){ .parent = op->instance, .run = op->run, .demand = PW_DEMAND_TERMINATE };
     return want_children(core, &op->reach);
 }
@@ -82,7 +84,7 @@ bool pw_wants_hold(struct pw_core *core, struct pw_op_hold *op)
     return run != NULL;
 }
 
-/* A renewal waits for no lock: what others have locked is renewed later. */
+/* A renewal waits for no lock.  Leases on rows that others have locked are renewed later. */
 bool pw_wants_renew(struct pw_core *core, struct pw_op_renew *op)
 {
     for (size_t i = 0; i < op->count; i++)
@@ -156,7 +158,7 @@ bool pw_wants_control(struct pw_core *core, struct pw_op_control *op)
     if (name == NULL)
         return false;
     name->is_found_otherwise = true;
-    op->newest_step_ms = 0; /* it may be the second try */
+    op->newest_step_ms = 0; /* the unit may be tried a second time */
     op->finish.reach = (struct pw_reach){ .parent = 0 };
     if (op->finish.answer != NULL)
         op->finish.answer->instance = 0;

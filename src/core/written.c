@@ -1,7 +1,7 @@
-/* written.c - records as the rows that are to be written. */
+/* written.c - makes the rows that have to be written from records. */
 #include "core/core.h"
 
-/* A name that is not known is never written again, but no row is without one. */
+/* A name column is NOT NULL but never updated, so in a row that exists an unknown name is written as an empty text. */
 static struct pw_text or_empty(struct pw_text text)
 {
     return text.data != NULL ? text : (struct pw_text){ "", 0 };
