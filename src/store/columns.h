@@ -1,19 +1,20 @@
-/* columns.h - SQL as constant text: statements, and lists of columns for them, made from the lists in core/fields.h. */
+/* columns.h - makes SQL as constant text: statements, and column lists made from the lists in core/fields.h. */
 #ifndef PW_STORE_COLUMNS_H
 #define PW_STORE_COLUMNS_H
 
 #include "core/fields.h"
 
-/* A file has a list of its statements, which are known by their numbers: its own QUERY_<name>. */
+/* A statement.  Each file has a list of its statements, which are identified by numbers: the file's own
+ * QUERY_<name>. */
 struct pw_statement {
     const char *name, *text;
 };
-enum { PW_STATEMENTS_MAX = 128 }; /* of one file */
+enum { PW_STATEMENTS_MAX = 128 }; /* per file */
 #define PW_STATEMENT(name, text) { #name, text },
 #define PW_STATEMENT_NUMBER(name, text) QUERY_##name,
 
-/* "s.seq, s.attempts, ...": the columns of a list, each behind the prefix.  It begins with a comma when the list has neither
- * a key nor a head. */
+/* "s.seq, s.attempts, ...": the columns of a list, each after the prefix.  It begins with a comma if the list has
+ * neither a key nor a head. */
 #define PW_COLUMNS(list, prefix) list(PW_COLUMN, prefix)
 #define PW_COLUMN(prefix, part, type, member, column) PW_COMMA_##part prefix #column
 #define PW_COMMA_KEY ""
@@ -27,7 +28,7 @@ enum { PW_STATEMENTS_MAX = 128 }; /* of one file */
 #define PW_PARAMETERS(list) list(PW_PARAMETER, )
 #define PW_PARAMETER(with, part, type, member, column) PW_COMMA_##part "?"
 
-/* "attempts = excluded.attempts, ...": for the columns that may change. */
+/* "attempts = excluded.attempts, ...": sets the columns that may change, in an upsert. */
 #define PW_CHANGES(list) list(PW_CHANGE, )
 #define PW_CHANGE(with, part, type, member, column) PW_CHANGE_##part(#column)
 #define PW_CHANGE_KEY(column) ""
@@ -39,7 +40,8 @@ enum { PW_STATEMENTS_MAX = 128 }; /* of one file */
     ", " column " = CASE WHEN workflow_instance.run = excluded.run THEN workflow_instance." column                     \
     " ELSE excluded." column " END"
 
-/* "attempts = ?, ...": the columns that may change, each with a parameter.  The first parameter of an instance is its run. */
+/* "attempts = ?, ...": the columns that may change, each with a parameter.  The first parameter of an instance is
+ * its run. */
 #define PW_SETS(list) list(PW_SET, )
 #define PW_SET(with, part, type, member, column) PW_SET_##part(#column)
 #define PW_SET_KEY(column) ""

@@ -1,13 +1,13 @@
-/* migration.h - what both schemas have in common: the steps that lead to them, and the views.
+/* migration.h - what both schemas have in common: how they are migrated, and the views.
  *
- * A database that is new is made as it is today, table by table.  One of an earlier version gets what it lacks.  So a column
- * that is added stands in two steps: in the table's, and in the one for the databases that have the table without it; both take
- * it from one list.
+ * A new database is created as the schema is today, table by table.  An earlier database gets what it lacks.  So an
+ * added column is in two steps: the one that creates the table, and the one for databases that have the table
+ * without the column.  Both take it from one list.
  *
- * A step for earlier databases only adds: tables, indexes, columns that may be NULL or have a default, types of a new name; views
- * keep their columns, and what is new comes last.  Processes of the version before, which have the database open, go on with what
- * they hold, and what they write must stay right.  Only versions 6 and 8, which came before the first release, do more
- * (docs/operating.md). */
+ * A step for earlier databases only adds: tables, indexes, columns that may be NULL or have a default, types with a
+ * new name.  Views keep their columns, and new ones come last.  The reason is that processes of the previous version
+ * have the database open.  They finish what they hold, and what they write must stay right.  Only versions 6 and 8,
+ * which came before the first release, do more (docs/operating.md). */
 #ifndef PW_STORE_MIGRATION_H
 #define PW_STORE_MIGRATION_H
 
@@ -16,8 +16,8 @@
 
 #include "store/columns.h"
 
-/* For databases whose version is `from` or later, and before `to`.  A new one has version 0.  Steps run in their order; the last
- * one leads to the newest version. */
+/* A step for databases whose version is at least `from` and less than `to`.  A new database has version 0.  Steps
+ * run in order; the last one leads to the newest version. */
 struct pw_migration {
     int64_t from, to;
     const char *sql;
@@ -28,13 +28,14 @@ static inline bool pw_migration_concerns(const struct pw_migration *migration, i
     return migration->from <= version && version < migration->to;
 }
 
-/* Columns that came later, within the CREATE TABLE and for the tables of earlier databases. */
+/* A column that was added later, within CREATE TABLE and for the tables of earlier databases. */
 #define PW_COLUMN_HERE(table, column) "," column
 #define PW_COLUMN_ADDED(table, column) "ALTER TABLE " table " ADD COLUMN " column ";"
 
-/* The views, for people at an SQL prompt, with words and ISO times.  VIEW is called with the version that brought it to SQLite and
- * to PostgreSQL, its name, and its SELECT.  ISO_TIME(column), LATER(left, right) of two numbers, and HEARTBEAT, which is a
- * column or nothing, are the database's own.  What a run was begun with is shown as it is stored (PW_TERMS_FIELDS). */
+/* The views, for people at an SQL prompt, with words and ISO times.  VIEW is called with the versions that added the
+ * view to SQLite and to PostgreSQL, its name, and its SELECT.  Each database defines ISO_TIME(column), LATER(left,
+ * right) of two numbers, and HEARTBEAT, which is a column or nothing.  The terms of a run are shown as they are
+ * stored (PW_TERMS_FIELDS). */
 /* clang-format off */
 #define PW_VIEWS(VIEW)                                                                                                 \
     VIEW(1, 1, "workflow_instances",                                                                                   \

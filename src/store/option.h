@@ -1,4 +1,4 @@
-/* option.h - "name=value" in a store's URL. */
+/* option.h - parses "name=value" options in a store's URL. */
 #ifndef PW_STORE_OPTION_H
 #define PW_STORE_OPTION_H
 
@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The text behind "name=", or NULL. */
+/* The text after "name=", or NULL. */
 static inline const char *pw_option_value(const char *option, const char *name)
 {
     size_t size = strlen(name);
     return strncmp(option, name, size) == 0 && option[size] == '=' ? option + size + 1 : NULL;
 }
 
-/* True when it is this option, with a number from least to most. */
+/* True if it is this option, with a number from least to most. */
 static inline bool pw_option_number(const char *option, const char *name, int64_t least, int64_t most,
                                     int64_t *out_number)
 {

@@ -1,4 +1,5 @@
-/* read.c - the one way into a store, and functions for what is asked of it in several places.  A new read needs nothing here. */
+/* read.c - the entry to a store's reads, and typed functions for reads that several callers need.  A new read needs
+ * nothing here. */
 #include "store/read.h"
 
 #include "store/store.h"
@@ -36,7 +37,7 @@ pawl_status pw_read(struct pw_store *store, const struct pw_read *asked, struct 
     return pw_ops(store)->read(store, asked, arena, out_found, error);
 }
 
-/* For reads that find none or one. */
+/* For reads that find one row or none. */
 static pawl_status read_one(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
                             struct pw_found *out_found, struct pawl_error *error)
 {

@@ -1,11 +1,12 @@
 /* read.h - what can be asked of a store, as values.
  *
- * A read is a kind and what it asks for (struct pw_read).  The answer is rows in the caller's arena or a few numbers (struct
- * pw_found).  A store answers all kinds with one function, and a decorator forwards that one.  Callers ask with pw_read().  Lists
- * of rows, and what is asked in several places, have a typed function at the end of this file.
+ * A read is a kind and its arguments (struct pw_read).  The answer is rows in the caller's arena, or a few numbers
+ * (struct pw_found).  A store answers all kinds with one function, and a decorator forwards that one.  Callers use
+ * pw_read().  Lists of rows, and reads that several callers need, have a typed function at the end of this file.
  *
- * To add a read, add a line to PW_READS, what it asks for and what it finds; then write its statement and the function that the
- * line names in the read.c of each store.  Stores make their tables of functions from PW_READS, so none can be forgotten. */
+ * To add a read, add a line to PW_READS, its arguments and its result.  Then write its statement, and the function
+ * that the line names, in the read.c of each store.  Stores make their tables of functions from PW_READS, so none
+ * can be forgotten. */
 #ifndef PW_STORE_READ_H
 #define PW_STORE_READ_H
 
@@ -16,8 +17,8 @@
 
 struct pw_store;
 
-/* The kind, and the function that answers it.  The comment names the member of struct pw_read with which it is asked, and the
- * member of struct pw_found that is the answer. */
+/* The kind, and the function that answers it.  The comment names the member of struct pw_read that holds the
+ * arguments, and the member of struct pw_found that holds the answer. */
 #define PW_READS(X)                                                                                                    \
     X(INSTANCE, read_instance)               /* name: instances, none or one */                                        \
     X(INSTANCE_BY_KEY, read_instance_by_key) /* key: instances, none or one */                                         \
@@ -49,12 +50,12 @@ enum pw_read_kind {
         PW_READ_KIND_COUNT
 };
 
-/* ---- What is asked for --------------------------------------------------------------------------------------- */
+/* ---- Arguments ----------------------------------------------------------------------------------------------- */
 
-/* A list ends with `max` rows, or by its payloads: behind the row with which they are more than bytes_max, but with two rows
- * at least (0: no such bound).  So whoever asks for one row more than a page has, and gives out as many as fit, always gives
- * one and knows whether there are more. */
-typedef size_t pw_row_bytes_fn(const void *row); /* of payloads */
+/* A list ends after `max` rows, or after the row whose payload makes the total exceed bytes_max (0: no limit), but
+ * has at least two rows.  So a caller that asks for one row more than a page has, and returns as many as fit, always
+ * returns at least one and knows whether there are more. */
+typedef size_t pw_row_bytes_fn(const void *row); /* the size of a row's payloads */
 size_t pw_instance_bytes(const void *instance);
 size_t pw_earlier_run_bytes(const void *run);
 size_t pw_step_bytes(const void *step);
@@ -65,14 +66,14 @@ struct pw_instance_name {
     struct pw_text workflow, id;
 };
 
-/* Instances by their keys or, where keys is NULL, by their names. */
+/* Instances by their keys, or by their names if keys is NULL. */
 struct pw_instances_wanted {
     const int64_t *keys;
     const struct pw_text *workflows, *ids;
     size_t count;
 };
 
-/* PW_INSTANCE_FILTERS in core/fields.h, for those who look for rows. */
+/* The filters of PW_INSTANCE_FILTERS (core/fields.h), as values. */
 enum pw_filter_name {
 #define PW_FILTER_NAME(with, name, shape, column, type, index) PW_BY_##name,
     PW_INSTANCE_FILTERS(PW_FILTER_NAME, )
@@ -80,8 +81,8 @@ enum pw_filter_name {
         PW_FILTER_COUNT
 };
 struct pw_filter {
-    bool has_workflow; /* it is about the instances of one workflow */
-    bool has_value;    /* it is about those with a value, which is a text or a number */
+    bool has_workflow; /* it lists the instances of one workflow */
+    bool has_value;    /* it lists those with a value, which is a text or a number */
     bool is_text;
 };
 extern const struct pw_filter pw_filters[PW_FILTER_COUNT];
@@ -89,7 +90,7 @@ extern const struct pw_filter pw_filters[PW_FILTER_COUNT];
 struct pw_instance_query {
     enum pw_filter_name by;
     struct pw_text workflow;
-    struct pw_text text; /* the value of the filter; or */
+    struct pw_text text; /* the value of the filter, if it is a text */
     int64_t number;
     bool oldest_first;
     int64_t after_key; /* rows past this one, in the order asked for; 0: from the start */
@@ -123,12 +124,12 @@ struct pw_due_query {
 struct pw_names_query {
     const struct pw_text *names; /* of workflows or hooks */
     size_t count;
-    int64_t max; /* no status is counted beyond it, at least 1, so that it costs no more where there are millions */
+    int64_t max; /* at least 1: counting a status stops there, so that millions of rows cost no more */
 };
 
 /* Oldest first. */
 struct pw_hook_query {
-    struct pw_text hook; /* absent: of all hooks */
+    struct pw_text hook; /* absent: all hooks */
     bool has_status;
     enum pawl_delivery_status status;
     int64_t after_key; /* rows past this one; 0: from the start */
@@ -152,17 +153,17 @@ struct pw_read {
     };
 };
 
-/* ---- What is found ------------------------------------------------------------------------------------------- */
+/* ---- Answers ------------------------------------------------------------------------------------------------- */
 
-/* An instance and the step that it is at. */
+/* An instance and its current step. */
 struct pw_current {
     struct pw_instance instance;
     bool has_step;
     struct pw_step_row step;
 };
 
-/* What a run that is taken up again begins with, in one look: the facts of its instance, all of the run's steps and, when
- * asked for, all events that are not delivered. */
+/* Everything that a claimed run is loaded from, in one round trip: facts of its instance, all steps of the run and,
+ * if asked for, all undelivered events. */
 struct pw_run_rows {
     struct pw_text params;
     int64_t created_at_ms;
@@ -173,21 +174,21 @@ struct pw_run_rows {
     size_t event_count;
 };
 
-/* Of all workflows and all hooks. */
+/* Counts over all workflows and all hooks. */
 struct pw_task_counts {
     int64_t active, waiting, paused;
-    int64_t due;              /* of those, what could be claimed now */
+    int64_t due;              /* of those, how many could be claimed now */
     int64_t oldest_due_at_ms; /* 0: nothing is due */
     int64_t hooks_pending, hooks_failed;
 };
 
-/* By enum pawl_instance_status, as pw_list_instances() would give them out. */
+/* By enum pawl_instance_status, as pw_list_instances() would list them. */
 enum { PW_STATUS_COUNT = PAWL_ERRORED + 1 };
 struct pw_status_counts {
     int64_t of[PW_STATUS_COUNT];
 };
 
-/* Earlier versions could spread one store over several databases, and marked each. */
+/* Earlier versions could spread one store over several databases, and marked each of them. */
 struct pw_part {
     int64_t number; /* from 1 */
     int64_t count;  /* 0: it was never a part */
@@ -205,7 +206,7 @@ struct pw_found {
         void *rows;
         struct pw_instance *instances;
         struct pw_current *current;
-        struct pw_earlier_run *earlier_runs; /* replaced by a restart; those of before schema version 5 have no row */
+        struct pw_earlier_run *earlier_runs; /* replaced by a restart; runs from before schema version 5 have no row */
         struct pw_step_row *steps;
         struct pw_event_row *events;
         struct pw_log_row *logs;
@@ -213,7 +214,7 @@ struct pw_found {
         struct pw_runner_row *runners;
         struct pw_run_rows run;
         int64_t at_ms; /* when the next row is due or its lease ends; INT64_MAX: never */
-        int64_t total; /* of the steps that wait */
+        int64_t total; /* how many steps wait */
         struct pw_task_counts tasks;
         struct pw_status_counts statuses;
         struct pw_part part;
@@ -221,21 +222,22 @@ struct pw_found {
     };
 };
 
-/* The store's own function.  arena: for rows and their texts; reads that find numbers need none. */
+/* The store's own function.  Rows and their texts are allocated in the arena; reads that find numbers need none. */
 typedef pawl_status pw_read_fn(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
                                struct pw_found *out_found, struct pawl_error *error);
 
 /* ---- Asking -------------------------------------------------------------------------------------------------- */
 
-/* Asserts that this is a place from which a store may be called (base/bar.h). */
+/* Asserts that the calling thread may call the store here (base/bar.h). */
 pawl_status pw_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,
                     struct pw_found *out_found, struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* The query is about the instances of its workflow that have this status: by the task while a run is open, by the outcome
- * afterwards. */
+/* Makes the query list the instances of its workflow that have this status: by the task while a run is open, by the
+ * outcome afterwards. */
 void pw_list_by_status(struct pw_instance_query *query, enum pawl_instance_status status);
 
-/* Lists of rows, each with a function of its own: what it asks with, and what it finds. */
+/* Typed functions for lists of rows: the function, the kind, the type and member of its arguments, the type and
+ * member of its answer. */
 #define PW_LISTS(X)                                                                                                    \
     X(pw_list_instances, LIST, struct pw_instance_query, list, struct pw_instance, instances)                          \
     X(pw_read_earlier_runs, EARLIER_RUNS, struct pw_history_query, history, struct pw_earlier_run, earlier_runs)       \
@@ -262,24 +264,24 @@ void pw_list_by_status(struct pw_instance_query *query, enum pawl_instance_statu
 PW_LISTS(PW_LIST)
 #undef PW_LIST
 
-/* What is asked in several places.  PAWL_INSTANCE_NOT_FOUND where there is no such row. */
+/* Typed functions for reads that several callers need.  PAWL_INSTANCE_NOT_FOUND if there is no such row. */
 pawl_status pw_read_instance(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow, struct pw_text id,
                              struct pw_instance *out_instance, struct pawl_error *error) PAWL_MUST_CHECK;
 
 pawl_status pw_read_instance_by_key(struct pw_store *store, struct pw_arena *arena, int64_t key,
                                     struct pw_instance *out_instance, struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* Some at once: out_rows has as many as are wanted, in that order; the key of one that is not there is 0. */
+/* Reads several at once.  out_rows has one row for each wanted, in that order; the key of a missing one is 0. */
 pawl_status pw_read_instances(struct pw_store *store, struct pw_arena *arena, const struct pw_instances_wanted *wanted,
                               struct pw_instance **out_rows, struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* Like pw_read_instance(), with the newest of the run's steps that wait or, when none does or the run has ended, the newest
- * of all.  Both are of the same state.  *out_has_step false: none yet. */
+/* Like pw_read_instance(), with the newest of the run's waiting steps or, if none waits or the run has ended, its
+ * newest step.  Both come from the same state of the database.  *out_has_step false: there is no step yet. */
 pawl_status pw_read_current(struct pw_store *store, struct pw_arena *arena, struct pw_text workflow, struct pw_text id,
                             struct pw_instance *out_instance, struct pw_step_row *out_step, bool *out_has_step,
                             struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* The run's event of this id, by the index that keeps ids apart. */
+/* The run's event with this id, found by its unique index. */
 pawl_status pw_read_event(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run,
                           struct pw_text id, struct pw_event_row *out_event, bool *out_found,
                           struct pawl_error *error) PAWL_MUST_CHECK;
@@ -293,9 +295,9 @@ pawl_status pw_read_new_events(struct pw_store *store, struct pw_arena *arena, i
 pawl_status pw_read_run(struct pw_store *store, struct pw_arena *arena, int64_t instance, int64_t run, bool with_events,
                         struct pw_run_rows *out_rows, struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* When the next task of these workflows is due or its lease expires, past after_ms or PW_EVER; INT64_MAX: never.  With a
- * share: when the next one is the share's; NULL: all are.  What the share has by then may be told of once more, for the end
- * of its grace. */
+/* When the next task of these workflows is due or its lease expires, past after_ms or PW_EVER.  INT64_MAX: never.
+ * With a share: when the next task becomes due for the share; NULL: all tasks count.  A task of the share may be
+ * reported a second time, for the end of its grace. */
 pawl_status pw_next_due(struct pw_store *store, const struct pw_text *workflows, size_t count,
                         const struct pw_share *share, int64_t after_ms, int64_t *out_at_ms,
                         struct pawl_error *error) PAWL_MUST_CHECK;

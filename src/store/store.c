@@ -1,4 +1,4 @@
-/* store.c - opens the store that a URL names.  The scheme chooses the database; the rest is that store's business. */
+/* store.c - opens the store that a URL names.  The scheme chooses the database; the store parses the rest. */
 #include "store/store.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* values.h - the values that a statement is given, in the order of its parameters:
+/* values.h - the parameters of a statement, in order:
  *
  *     pw_query_run(connection, PW_QUERY_TASK_DELETE, PW_VALUES(pw_int(run->key)), error);
  *
@@ -12,11 +12,11 @@ struct pw_value {
     enum { PW_VALUE_INTEGER, PW_VALUE_OPTIONAL, PW_VALUE_TEXT, PW_VALUE_ROW, PW_VALUE_CHANGES } kind;
     int64_t integer;                /* optional: 0 is NULL */
     struct pw_text text;            /* absent is NULL */
-    const struct pw_row_type *type; /* a row is a value for each field; changes: for each field that may change */
+    const struct pw_row_type *type; /* a row gives one value per field; changes: one per field that may change */
     const void *row;
 };
 
-/* Two arguments: the values, and how many they are. */
+/* Expands to two arguments: the values and their number. */
 #define PW_VALUES(...)                                                                                                 \
     (const struct pw_value[]){ __VA_ARGS__ }, sizeof((const struct pw_value[]){ __VA_ARGS__ }) / sizeof(struct pw_value)
 #define PW_NO_VALUES NULL, 0
@@ -57,7 +57,7 @@ static inline bool pw_value_is_null(const struct pw_value *value)
                                         : value->kind == PW_VALUE_OPTIONAL && value->integer == 0;
 }
 
-/* Calls `give` with each value; a row comes field by field. */
+/* Calls `give` with each value.  A row is given field by field. */
 void pw_values_each(const struct pw_value *values, size_t count, void (*give)(void *user, const struct pw_value *value),
                     void *user);
 

@@ -1,8 +1,14 @@
-/* apply.c - units of work, in order, in one transaction; see transaction.h.
+/* apply.c - applies units in one PostgreSQL transaction, and tries again if it is safe; see transaction.h.
  *
- * A transaction that failed, and is known to be undone, is carried out again when somebody was in its way or the server
- * went away, within busy_ms.  One whose COMMIT was not answered has left a receipt or not (receipt.h); only when not even
- * that can be read may it have happened or not. */
+ * carry_out() is one transaction in the order of its statements:  BEGIN, the look, the receipt, a wait for the
+ * look's answers, the rules, the writes, COMMIT.  The receipt is sent behind the look, so that the server writes it
+ * while the rules decide.
+ *
+ * A try that fails has one of three fates.  It is *undone* if the server reported an error before the COMMIT took
+ * effect.  Then it is repeated within busy_ms if another transaction was in its way or the server went away.  It is
+ * *committed* if the server said so.  It is *unknown* if the answer to the COMMIT was lost.  Then its receipt, a row
+ * that the transaction wrote, tells whether it was committed (receipt.h).  The fate stays unknown only if the
+ * receipt cannot be read.  Then the caller is told so, and later fences find out. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "store/postgres/errors.h"
@@ -30,7 +36,9 @@ static pawl_status take_commit(void *user, const PGresult *result)
     return PAWL_OK;
 }
 
-/* With a test's own clock there is nobody else to beat; and a thread that is late need not be waited for. */
+/* Writes the leaseholder's heartbeat with the commit if its last one is getting old, or if a test's clock replaces
+ * the heartbeat thread.  So a runner whose commits succeed is never taken for dead because its heartbeat thread is
+ * late. */
 static void send_beat(struct pw_transaction *transaction)
 {
     struct pw_columns owners = { .arena = &transaction->core.arena };
@@ -44,8 +52,8 @@ static void send_beat(struct pw_transaction *transaction)
     pw_pg_send_beat(transaction->connection, &owners, transaction->core.now_ms);
 }
 
-/* What a constraint says that is not checked before the commit, or a trigger that is not fired before, is about the user's
- * rows: ours have none such.  Which SQLSTATE a trigger raises is its own affair. */
+/* An error at COMMIT comes from a deferred constraint or trigger.  Our own tables have none that can fail, so it
+ * concerns the user's rows and is reported as the failure of a mutation.  A trigger may raise any SQLSTATE. */
 static pawl_status blame_user(struct pw_transaction *transaction, pawl_status status)
 {
     const struct pw_pg_failure *failure = &transaction->connection->failure;
@@ -57,8 +65,9 @@ static pawl_status blame_user(struct pw_transaction *transaction, pawl_status st
                     "%s (SQLSTATE %s)", failure->text, failure->state);
 }
 
-/* The notification is a transaction of its own behind the commit, sent with it: inside, it would make every commit of
- * the whole server wait for the one before, fsync and all.  It is a hint; who misses it looks again. */
+/* The notification is sent with the commit but as a transaction of its own behind it.  Inside the transaction, it
+ * would serialise all commits of the server, including their fsync.  It is only a hint; a process that misses it
+ * finds the work by polling. */
 static pawl_status commit(struct pw_transaction *transaction)
 {
     struct pw_pg_connection *connection = transaction->connection;
@@ -84,6 +93,8 @@ static pawl_status commit(struct pw_transaction *transaction)
     return blame_user(transaction, status);
 }
 
+/* Waits for the answers of the look, which come before the receipt's.  From here on all rows that the units name are
+ * locked. */
 static pawl_status settle_look(struct pw_transaction *transaction)
 {
     struct pw_pg_connection *connection = transaction->connection;
@@ -107,12 +118,12 @@ static pawl_status carry_out(struct pw_transaction *transaction, struct pw_unit 
         pw_pg_ask_time(transaction->postgres, connection, &transaction->asked_us);
     if (sent)
         pw_pg_sync(connection);
-    pw_pg_receipt_send(connection); /* behind the look: the server writes it while we decide */
+    pw_pg_receipt_send(connection); /* sent behind the look: the server writes it while the rules decide */
     if (sent)
         pw_pg_sync(connection);
     if (status == PAWL_OK && sent)
         status = settle_look(transaction);
-    /* Only now: whoever had the locks before us has an earlier one. */
+    /* Read the time only now, so that it is not before that of the transactions that held the locks before us. */
     transaction->core.now_ms = pw_pg_clock_now_ms(&transaction->postgres->clock);
     for (size_t i = 0; i < count && status == PAWL_OK; i++)
         status = pw_core_apply(&transaction->core, units[i]);
@@ -126,18 +137,18 @@ static pawl_status carry_out(struct pw_transaction *transaction, struct pw_unit 
     return commit(transaction);
 }
 
-/* ---- Again and again ------------------------------------------------------------------------------------------- */
+/* ---- Trying again ---------------------------------------------------------------------------------------------- */
 
 /* How one try went. */
 struct outcome {
     pawl_status status;
-    bool undone; /* when it failed: nothing of it was committed */
+    bool undone; /* if it failed: nothing of it was committed */
     enum pw_pg_cure cure;
-    bool is_race; /* for a name or a number that somebody else took first */
+    bool is_race; /* another transaction took a name or a number first */
 };
 
-/* A server that reports an error has not carried out what was sent behind it; nor has one that ends the session while
- * something before the COMMIT was its turn. */
+/* If the server reports an error, it has not executed what was sent behind the failing statement.  The same holds if
+ * it ends the session before it comes to the COMMIT. */
 static enum pw_pg_fate fate_of(const struct pw_transaction *transaction)
 {
     const struct pw_pg_failure *failure = &transaction->connection->failure;
@@ -148,7 +159,7 @@ static enum pw_pg_fate fate_of(const struct pw_transaction *transaction)
     return PW_PG_FATE_UNKNOWN;
 }
 
-/* When the transaction was asked for, whatever tries it takes. */
+/* When the transaction was asked for, before the first try. */
 struct asking {
     int64_t at_ms; /* by the database's clock */
     int64_t monotonic_ms;
@@ -167,7 +178,7 @@ static struct outcome try_once(struct pw_postgres *postgres, struct pw_pg_connec
     outcome.cure = transaction.is_stale ? PW_PG_CURE_REPEAT : pw_pg_cure_of(connection);
     outcome.is_race = pw_pg_failed_with(&connection->failure, "23505");
     if (outcome.status != PAWL_OK && !connection->failure.failed)
-        connection->failure.failed = true; /* decided here: there is still a transaction to roll back */
+        connection->failure.failed = true; /* a rule failed: there is still a transaction to roll back */
     pw_pg_give(postgres, connection);
     if (fate == PW_PG_FATE_UNKNOWN)
         fate = pw_pg_receipt_read(postgres, &receipt, pw_system_monotonic_ms() + postgres->url.busy_ms);
@@ -189,7 +200,8 @@ static bool should_repeat(const struct outcome *outcome, int round, int64_t unti
            round < (outcome->is_race ? RACES_MAX : REPEATS_MAX) && pw_system_monotonic_ms() < until_ms;
 }
 
-/* Trouble that has taken its time already is told apart: it need not be tried with each unit again. */
+/* If trouble has already used up the time for retries, it becomes PAWL_BUSY, so that the committer does not try each
+ * unit alone. */
 static pawl_status tell_busy(const struct outcome *outcome, struct pawl_error *error)
 {
     if (outcome->status != PAWL_STORE_UNAVAILABLE || outcome->cure == PW_PG_CURE_NONE || outcome->is_race)

@@ -1,8 +1,8 @@
-/* call.c - see call.h.
+/* call.c - encodes parameters in PostgreSQL's binary form; see call.h.
  *
- * An array in binary form: number of dimensions, whether there may be NULLs, the type of the elements, length and lower
- * bound; then each element behind its size, -1 for NULL.  A row is its number of fields, then each field behind its type
- * and size.  All numbers are big-endian. */
+ * An array is: number of dimensions, whether there may be NULLs, the type of the elements, length and lower bound;
+ * then each element after its size, -1 for NULL.  A row is its number of fields, then each field after its type and
+ * size.  All numbers are big-endian. */
 #include "store/postgres/call.h"
 
 #include <endian.h>
@@ -15,7 +15,7 @@ enum {
     FIELD_HEADER_SIZE = 8,
     ELEMENT_HEADER_SIZE = 4,
     CAPACITY_MIN = 1024,
-    TYPE_BIGINT = 20, /* the server's number of the type: never changes */
+    TYPE_BIGINT = 20, /* the server's number of the type, which never changes */
     TYPE_TEXT = 25,
     ROWS_PER_CALL_MAX = 4096,
     BYTES_PER_CALL_MAX = 8 * 1024 * 1024,
@@ -63,8 +63,8 @@ static void finish_array(struct pw_column *array, int64_t type, size_t rows)
     write_32(array->bytes + 16, 1);
 }
 
-/* Appends the value behind its size, which is -1 for NULL.  A row's field has its type before that.  False: memory is out, or
- * the text is far beyond every limit of ours. */
+/* Appends the value after its size, which is -1 for NULL.  A field of a row has its type before that.  False: memory
+ * is out, or the text is far beyond all our limits. */
 static bool append(struct pw_arena *arena, struct pw_column *array, bool is_field, const struct pw_value *value)
 {
     bool is_text = value->kind == PW_VALUE_TEXT, is_null = pw_value_is_null(value);
@@ -121,7 +121,8 @@ static void put_field(void *user, const struct pw_value *value)
     tuples->field_count++;
 }
 
-/* The size of a row and the number of its fields stand before them, and are known at its end. */
+/* The size of a row and the number of its fields come first but are known only at its end, so they are filled in
+ * then. */
 void pw_tuples_row(struct pw_tuples *tuples, const struct pw_value *values, size_t count)
 {
     tuples->no_memory = tuples->no_memory || !reserve(tuples->arena, &tuples->array, ROW_HEADER_SIZE);

@@ -1,7 +1,7 @@
-/* call.h - a statement's name and parameters, in PostgreSQL's binary form.
+/* call.h - a statement and its parameters, in PostgreSQL's binary form.
  *
- * Parameters are added in order.  Texts and columns are borrowed until the call was sent.  What goes wrong is
- * remembered and told when the call is sent. */
+ * Parameters are added in order.  Texts and columns are borrowed until the call was sent.  An error, such as no
+ * memory, is remembered and reported when the call is sent. */
 #ifndef PW_STORE_POSTGRES_CALL_H
 #define PW_STORE_POSTGRES_CALL_H
 
@@ -23,7 +23,7 @@ struct pw_call {
     bool no_memory, too_large;
 };
 
-/* Rows as one array for each column: for what is looked for. */
+/* Rows as one array per column, for statements that look rows up. */
 struct pw_column {
     char *bytes;
     size_t size, capacity;
@@ -37,8 +37,8 @@ struct pw_columns {
     bool no_memory;
 };
 
-/* Rows as one array of rows of one of our row types: for what is written.  Taking such an array apart costs the server a
- * fifth of what as many arrays as there are columns would. */
+/* Rows as one array of a row type, for statements that write.  The server unpacks such an array in a fifth of the
+ * time that one array per column would take. */
 enum pw_pg_row_type {
     PW_PG_INSTANCE_ROW,
     PW_PG_TASK_ROW,
@@ -53,28 +53,28 @@ enum pw_pg_row_type {
 struct pw_tuples {
     struct pw_arena *arena;
     struct pw_column array;
-    int32_t field_count; /* of the row that is being put */
+    int32_t field_count; /* of the row that is being added */
     size_t rows;
     bool no_memory;
 };
 
-/* Adds a row.  Its values are the fields of the type, in their order. */
+/* Adds a row.  Its values are the fields of the type, in order. */
 void pw_tuples_row(struct pw_tuples *tuples, const struct pw_value *values, size_t count);
-/* One statement should not carry more. */
+/* True if one statement should not carry more. */
 bool pw_tuples_are_full(const struct pw_tuples *tuples);
 
-/* Adds a row.  Each has as many values, in the order of the statement's parameters. */
+/* Adds a row.  Every row has the same number of values, in the order of the statement's parameters. */
 void pw_columns_row(struct pw_columns *columns, const struct pw_value *values, size_t count);
-/* One column: 0, which is nobody's key, because an array needs an element; then a row for each key. */
+/* Adds one column: 0, which is no instance's key, because an array needs an element; then the excepted keys. */
 void pw_put_excepted(struct pw_columns *columns, const struct pw_share *share);
 
 void pw_call_init(struct pw_call *call, unsigned name, const struct pw_value *values, size_t count);
 void pw_call_add(struct pw_call *call, const struct pw_value *values, size_t count);
-/* Each column is a parameter.  No more rows may be put. */
+/* Adds each column as a parameter.  No more rows may be added afterwards. */
 void pw_call_columns(struct pw_call *call, struct pw_columns *columns);
-/* The same, but NULL for each of the columns, which are so many, if there is no row. */
+/* Like pw_call_columns(), but adds `count` NULLs if there is no row. */
 void pw_call_columns_or_null(struct pw_call *call, struct pw_columns *columns, int count);
-/* One parameter; type is the server's number of the row type.  No more rows may be put. */
+/* Adds one parameter.  type is the server's number of the row type.  No more rows may be added afterwards. */
 void pw_call_tuples(struct pw_call *call, struct pw_tuples *tuples, int64_t type);
 
 #endif

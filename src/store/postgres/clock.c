@@ -43,7 +43,8 @@ void pw_pg_clock_correct(struct pw_pg_clock *clock, int64_t sent_us, int64_t rec
     (void)pthread_mutex_unlock(&clock->lock);
 }
 
-/* A small step back is waited out; a large one means that the clock was set, and is followed. */
+/* A small step back is hidden until the clock has caught up.  A large one means that the clock was set, and is
+ * followed. */
 int64_t pw_pg_clock_now_ms(struct pw_pg_clock *clock)
 {
     if (clock->given.now_ms != NULL)
@@ -71,7 +72,7 @@ bool pw_pg_clock_wants_reading(struct pw_pg_clock *clock)
 
 void pw_pg_clock_was_read(struct pw_pg_clock *clock)
 {
-    atomic_store(&clock->read_at_us,
-                 pw_system_monotonic_us()); /* in vain, too: a database in trouble is not asked again */
+    /* Also after a failure, so that a database in trouble is not asked again at once. */
+    atomic_store(&clock->read_at_us, pw_system_monotonic_us());
     atomic_store(&clock->being_read, false);
 }

@@ -1,7 +1,8 @@
 /* connection.c - see connection.h.
  *
- * The socket does not block: libpq keeps what it cannot send yet, and we wait with poll(), which has an end.  So neither
- * a server that is slow to read nor one that is gone can hold us, and a long pipeline cannot lock both sides up. */
+ * The socket is non-blocking: libpq keeps what it cannot send yet, and we wait with poll(), which has a timeout.  So
+ * neither a server that reads slowly nor one that is gone can block us, and a long pipeline cannot deadlock the two
+ * sides. */
 #include "store/postgres/connection.h"
 
 #include <errno.h>
@@ -19,9 +20,9 @@ enum {
     PAUSE_MS_MIN = 2,
     PAUSE_MS_MAX = 250,
     CONNECT_MS_MAX = 5000,
-    PATIENCE_MS = 5000,  /* beyond what busy_ms says, for statements that work and do not wait */
-    UNSYNCED_MAX = 4096, /* libpq sends by itself what is more than 8192 bytes */
-    FRAME_SIZE = 256,    /* of a statement without its parameters, at most about */
+    PATIENCE_MS = 5000,  /* added to busy_ms, for statements that work and do not wait */
+    UNSYNCED_MAX = 4096, /* libpq sends by itself once it has more than 8192 bytes */
+    FRAME_SIZE = 256,    /* of a statement without its parameters, roughly at most */
 };
 
 static const struct pw_statement queries[PW_STATEMENTS_MAX] = { PW_POSTGRES_QUERIES(PG_STATEMENT) };
@@ -32,7 +33,7 @@ const struct pw_statement *pw_pg_query(unsigned number)
     return &files[number / PW_STATEMENTS_MAX][number % PW_STATEMENTS_MAX];
 }
 
-/* Our statements know their plans: by index, without sorting where an index has the order. */
+/* Our statements are written for one plan each: by index, and without a sort if the index has the order. */
 static const char session_plans[] = "SET client_min_messages TO warning;"
                                     "SET default_transaction_isolation TO 'read committed';"
                                     "SET plan_cache_mode TO force_generic_plan;"
@@ -61,7 +62,8 @@ void pw_pg_pause(int round)
     long pause_ms = round < 7 ? PAUSE_MS_MIN << round : PAUSE_MS_MAX;
     if (pause_ms > PAUSE_MS_MAX)
         pause_ms = PAUSE_MS_MAX;
-    pause_ms = pause_ms / 2 + chance % pause_ms; /* so that two who collide part again */
+    pause_ms =
+        pause_ms / 2 + chance % pause_ms; /* random, so that two transactions that collided do not collide again */
     struct timespec pause = { .tv_sec = pause_ms / 1000, .tv_nsec = pause_ms % 1000 * 1000000 };
     (void)nanosleep(&pause, NULL);
 }
@@ -74,7 +76,7 @@ static void ignore_notice(void *unused, const PGresult *notice)
     (void)notice;
 }
 
-/* Until it is open, has failed, or the time is over. */
+/* Waits until it is open, has failed, or the time is over. */
 static void wait_until_open(PGconn *db, int64_t until_ms)
 {
     PostgresPollingStatusType state = PGRES_POLLING_WRITING;
@@ -87,8 +89,9 @@ static void wait_until_open(PGconn *db, int64_t until_ms)
     }
 }
 
-/* The URL's own settings win over those before "dbname", and those behind it win over the URL's.  To go through several hosts, with a limit for each, libpq
- * must do the waiting; for one we do it, and can have its notices from the beginning. */
+/* Settings in the URL win over those listed before "dbname".  Those listed after it win over the URL.  To try
+ * several hosts, each with a limit, libpq has to wait itself.  For a single host we wait, and can install the notice
+ * receiver first. */
 static PGconn *connect_once(const struct pw_postgres_url *url)
 {
     enum { FIXED = 8 };
@@ -205,7 +208,7 @@ bool pw_pg_is_usable(struct pw_pg_connection *connection)
     struct pollfd waiting = { .fd = PQsocket(connection->db), .events = POLLIN };
     if (poll(&waiting, 1, 0) <= 0)
         return true;
-    /* A word nobody asked for: a notice, or that the server closes. */
+    /* Unexpected data: a notice, or the message that the server closes the connection. */
     return PQconsumeInput(connection->db) == 1 && PQstatus(connection->db) == CONNECTION_OK &&
            poll(&waiting, 1, 0) <= 0;
 }
@@ -219,7 +222,7 @@ static void push_reply(struct pw_pg_connection *connection, struct pw_pg_reply r
         struct pw_pg_reply *larger = realloc(connection->replies, capacity * sizeof *larger);
         if (larger == NULL) {
             pw_pg_note_no_memory(&connection->failure);
-            connection->failure.lost = true; /* an answer that we could not tell from the next */
+            connection->failure.lost = true; /* its answer could not be told apart from the next */
             return;
         }
         connection->replies = larger;
@@ -228,7 +231,7 @@ static void push_reply(struct pw_pg_connection *connection, struct pw_pg_reply r
     connection->replies[connection->reply_first + connection->reply_count++] = reply;
 }
 
-/* What follows something that failed must not be carried out as if it had not. */
+/* After an error nothing more is sent, because it must not be executed as if nothing had failed. */
 static bool may_send(struct pw_pg_connection *connection)
 {
     if (connection->db == NULL && !connection->failure.failed)
@@ -248,7 +251,7 @@ static void prepare(struct pw_pg_connection *connection, unsigned name)
 {
     struct pw_pg_reply reply = { .kind = PW_PG_REPLY_PREPARED, .name = name };
     sent(connection, PQsendPrepare(connection->db, pw_pg_query(name)->name, pw_pg_query(name)->text, 0, NULL), reply);
-    connection->prepared[name] = true; /* taken back when the answer is that it failed */
+    connection->prepared[name] = true; /* reset if the answer is an error */
 }
 
 static const int binary[PW_CALL_PARAMETERS_MAX] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };
@@ -264,21 +267,21 @@ static void send_prepared(struct pw_pg_connection *connection, const struct pw_c
              reply);
 }
 
-/* What neither needs the settings nor may come behind them. */
+/* Statements that neither need the settings nor may come after them. */
 static bool goes_without_settings(unsigned name)
 {
     return name == PW_PG_BEGIN || name == PW_PG_COMMIT || name == PW_PG_ROLLBACK || name == PW_PG_NOTIFY ||
            name == PW_PG_CLOCK || name == PW_PG_TRANSACTION_SETTINGS;
 }
 
-/* What is sent without a BEGIN is a transaction up to the next sync. */
+/* Statements sent without BEGIN form one transaction up to the next sync. */
 static void send_pooled(struct pw_pg_connection *connection, const struct pw_call *call, struct pw_pg_reply reply)
 {
     if (!connection->is_set_up && !goes_without_settings(call->name)) {
         connection->is_set_up = true;
         send_settings(connection, PW_PG_TRANSACTION_SETTINGS);
     }
-    if (!may_send(connection) || call->name == PW_PG_LISTEN) /* it would listen for somebody else */
+    if (!may_send(connection) || call->name == PW_PG_LISTEN) /* it would listen on a session that others use */
         return;
     sent(connection,
          PQsendQueryParams(connection->db, pw_pg_query(call->name)->text, call->count, NULL, call->values, call->sizes,
@@ -290,8 +293,8 @@ static void send_pooled(struct pw_pg_connection *connection, const struct pw_cal
         connection->in_transaction = false;
 }
 
-/* See connection.h.  A large statement follows a sync, so that the session is idle until the server has all of it.  Before
- * BEGIN is answered there is no sync: without a transaction each part would be committed alone. */
+/* See connection.h.  A large statement comes after a sync, so that the session is idle until the server has all of
+ * it.  Before BEGIN is answered there is no sync, because without a transaction each part would be committed alone. */
 static void sync_between(struct pw_pg_connection *connection, const struct pw_call *call)
 {
     bool has_text = connection->url->is_pooled || !connection->prepared[call->name];
@@ -364,14 +367,14 @@ void pw_pg_sync(struct pw_pg_connection *connection)
 
 /* ---- Receiving ----------------------------------------------------------------------------------------------- */
 
-/* Until an answer can be fetched without waiting. */
+/* Waits until an answer can be fetched without waiting. */
 static bool wait_for_answer(struct pw_pg_connection *connection, int64_t until_ms)
 {
     PGconn *db = connection->db;
     for (;;) {
         int left_to_send = PQflush(db);
         if (left_to_send < 0) {
-            (void)PQconsumeInput(db); /* it may have said why before it hung up */
+            (void)PQconsumeInput(db); /* the server may have said why before it closed the connection */
             if (!PQisBusy(db))
                 return true;
             pw_pg_note_lost(connection, NULL);
@@ -429,13 +432,13 @@ static void take_answer(struct pw_pg_connection *connection, const struct pw_pg_
         connection->failure.lost = true;
 }
 
-/* The next of the queue.  False: there is no more, or the connection is lost. */
+/* Takes the next answer.  False: none is expected, or the connection is lost. */
 static bool receive(struct pw_pg_connection *connection, int64_t until_ms)
 {
     if (connection->reply_count == 0 || connection->failure.lost || !wait_for_answer(connection, until_ms))
         return false;
     PGresult *result = PQgetResult(connection->db);
-    if (result == NULL) /* between two answers */
+    if (result == NULL) /* libpq returns NULL between two answers */
         return true;
     const struct pw_pg_reply *reply = &connection->replies[connection->reply_first];
     bool is_sync = PQresultStatus(result) == PGRES_PIPELINE_SYNC;

@@ -27,7 +27,7 @@ static bool is_one_of(const struct pw_pg_failure *failure, const char *const *st
 
 /* ---- Taking down --------------------------------------------------------------------------------------------- */
 
-/* One line: libpq and the server end theirs with line breaks, and put more behind the first. */
+/* Keeps the first line, because libpq and the server end theirs with line breaks and add more behind the first. */
 static void keep_line(char *to, size_t size, const char *text)
 {
     if (text == NULL)
@@ -82,7 +82,7 @@ void pw_pg_note_taken(struct pw_pg_failure *failure, pawl_status taken)
 
 /* ---- Judging ------------------------------------------------------------------------------------------------- */
 
-/* A server that starts, stops or is full of others may be better in a moment. */
+/* False for a server that starts, stops or has too many connections, because it may be better in a moment. */
 bool pw_pg_is_hopeless(const char *message)
 {
     static const char *const passing[] = { "starting up", "shutting down",    "recovery",
@@ -102,7 +102,7 @@ bool pw_pg_is_trouble(const struct pw_pg_failure *failure)
            pw_pg_failed_with(failure, "25006") || pw_pg_failed_with(failure, "55P03");
 }
 
-/* A unique violation of our own tables is a race that was lost: the other one's row is there by now. */
+/* A unique violation in our own tables is a race that was lost.  A repetition finds the other transaction's row. */
 enum pw_pg_cure pw_pg_cure_of(const struct pw_pg_connection *connection)
 {
     static const char *const in_the_way[] = { "40001", "40P01", "55P03" };

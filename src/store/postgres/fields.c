@@ -1,4 +1,4 @@
-/* fields.c - see fields.h.  Answers come in binary form: integers big-endian in 2, 4 or 8 bytes, texts as they are. */
+/* fields.c - see fields.h.  Answers are in binary form: integers big-endian in 2, 4 or 8 bytes, texts as they are. */
 #include "store/postgres/fields.h"
 
 void pw_fields_init(struct pw_fields *fields, const PGresult *result, struct pw_arena *arena)

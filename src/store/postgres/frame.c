@@ -1,4 +1,6 @@
-/* frame.c - what the core asks of PostgreSQL while its rules run. */
+/* frame.c - the frame: what the rules ask of PostgreSQL while they run (struct pw_frame in core.h).
+ *
+ * Each question costs a round trip, so rules ask only in rare cases.  Writing only sends; it does not wait. */
 #include "base/error.h"
 #include "store/postgres/fields.h"
 #include "store/postgres/transaction.h"
@@ -8,7 +10,7 @@ static pawl_status write_decided(struct pw_core *core)
     return pw_write(pw_transaction_of(core));
 }
 
-/* ---- Numbers ---------------------------------------------------------------------------------------------------------- */
+/* ---- Questions -------------------------------------------------------------------------------------------------------- */
 
 static pawl_status ask_number(struct pw_core *core, const struct pw_call *call, int64_t *out_number)
 {
@@ -40,7 +42,7 @@ static pawl_status find_wait(struct pw_core *core, const struct pw_core_run *run
 
 /* ---- The user's code --------------------------------------------------------------------------------------------------- */
 
-/* The user's code runs behind everything that was sent before. */
+/* The user's code must see everything that was sent before it, so that is waited for first. */
 static pawl_status run_sql(struct pw_core *core, struct pw_op_sql *op)
 {
     pawl_status status = pw_settle(pw_transaction_of(core));

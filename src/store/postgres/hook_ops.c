@@ -1,11 +1,11 @@
-/* hook_ops.c - finds and loads deliveries to hooks.  What becomes of them the core decides. */
+/* hook_ops.c - finds and loads deliveries to hooks.  The core decides what becomes of them. */
 #include "store/postgres/fields.h"
 #include "store/postgres/read.h"
 #include "store/postgres/transaction.h"
 
 enum { CLAIM_MAX = 100000, CANDIDATES_MORE = 64 };
 
-/* of: a find, or NULL. */
+/* of: the find, or NULL. */
 static bool take_delivery(void *user, void *of, struct pw_fields *fields)
 {
     struct pw_transaction *transaction = user;
@@ -35,7 +35,8 @@ struct pw_pg_find *pw_send_hook_find(struct pw_transaction *transaction, const s
     return find;
 }
 
-/* What went out with the look counts, unless something is due by now that was not: what is due no more was counted in. */
+/* The find that went out with the look counts, unless a unit has made a delivery due that it did not find.
+ * Deliveries that are no longer due do no harm, because the find allowed for them. */
 static struct pw_pg_find *find_of_look(const struct pw_transaction *transaction, const struct pw_op_hook_claim *op)
 {
     struct pw_core_delivery *const *deliveries = transaction->core.deliveries.list.rows;

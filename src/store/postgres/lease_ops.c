@@ -1,5 +1,8 @@
-/* lease_ops.c - finds what may be claimed and the leases of the dead, past what other runners are taking at the same moment;
- * what becomes of them the core decides.  And renewing, which passes over what is locked, too (owed.h). */
+/* lease_ops.c - claims, reaping and renewals.
+ *
+ * Claims and reaping find tasks by a condition and skip those that other transactions have locked.  The core decides
+ * about each found task.  A renewal skips locked tasks as well.  The store then owes it (owed.h), and a later
+ * transaction that has the task locked pays. */
 #include <assert.h>
 
 #include "base/clock.h"
@@ -11,7 +14,8 @@
 enum {
     CLAIM_MAX = 100000,
     CANDIDATES_MORE = 64,
-    LONG_MS = PW_LEASE_MS_MIN / 5 /* what a transaction may take at the expense of the leases that are locked in it */
+    LONG_MS =
+        PW_LEASE_MS_MIN / 5 /* how long a transaction may take without extending the leases that it keeps locked */
 };
 
 static int64_t passed_ms(const struct pw_transaction *transaction)
@@ -64,7 +68,7 @@ static bool take_lease(void *user, void *of, struct pw_fields *fields)
     return run != NULL && pw_add_found(of, run);
 }
 
-/* What this store owes a renewal looks as if its lease were over; nobody's key is 0. */
+/* Leases that are owed a renewal look as if they were over, so the find leaves them out.  0 is no instance's key. */
 static bool put_owed(struct pw_transaction *transaction, struct pw_columns *columns)
 {
     struct pw_rows debts;
@@ -101,21 +105,21 @@ static bool send_claim(struct pw_transaction *transaction, const struct pw_op_cl
     return true;
 }
 
-/* Up to when a heartbeat is too old, counted from this.  Hearts beat by this database's clock, where `now` is of the first of
- * several.  While we cannot tell who is dead it is only those who have said that they go: their heartbeat is 0. */
+/* The time against which heartbeats are compared.  If our own heartbeat was interrupted, we cannot tell who is dead.
+ * Then only runners count that have withdrawn, whose heartbeat is 0. */
 static int64_t listening_until_ms(struct pw_postgres *postgres)
 {
-    bool can_tell = pw_pg_clock_is_ours(&postgres->clock) || /* with a test's own there is nobody to be cut off */
+    bool can_tell = pw_pg_clock_is_ours(&postgres->clock) || /* a test's own clock has no heartbeat thread */
                     pw_pg_presence_can_tell(&postgres->presence, pw_system_monotonic_ms());
     return can_tell ? pw_pg_clock_now_ms(&postgres->clock) : PW_PG_DEAD_MS + 1;
 }
 
-/* About the runners that are dead.  Those of this very store live, whatever their heartbeats say. */
+/* Sends a statement about the dead runners.  The runners of this store live, whatever their heartbeats say. */
 static void send_about_dead(struct pw_transaction *transaction, enum pw_pg_query name, pw_pg_row_fn *take, void *of)
 {
     struct pw_columns owners = { .arena = &transaction->core.arena };
     struct pw_call call;
-    pw_columns_row(&owners, PW_VALUES(pw_int(0))); /* no runner's number: an array needs an element */
+    pw_columns_row(&owners, PW_VALUES(pw_int(0))); /* no runner's number; an array needs an element */
     pw_pg_presence_put_owners(&transaction->postgres->presence, &owners);
     pw_call_init(&call, name, PW_VALUES(pw_int(transaction->core.now_ms)));
     pw_call_columns(&call, &owners);
@@ -139,13 +143,13 @@ struct pw_pg_find *pw_send_find(struct pw_transaction *transaction, struct pw_un
 
 static bool concerns(const struct pw_op_claim *claim, const struct pw_core_run *run)
 {
-    bool does = claim == NULL || run->workflow.data == NULL; /* of any */
+    bool does = claim == NULL || run->workflow.data == NULL; /* it may be of any workflow */
     for (size_t i = 0; !does && i < claim->workflow_count; i++)
         does = pw_text_equal(claim->workflows[i], run->workflow);
     return does;
 }
 
-/* What went out with the look counts as long as nothing was decided since that it might have found otherwise. */
+/* The find that went out with the look counts as long as no unit has since changed a task that it concerns. */
 static struct pw_pg_find *find_of_look(const struct pw_transaction *transaction, const struct pw_op_claim *claim)
 {
     struct pw_core_run *const *runs = transaction->core.runs.list.rows;
@@ -155,7 +159,7 @@ static struct pw_pg_find *find_of_look(const struct pw_transaction *transaction,
     return pw_find_of_look(transaction, claim);
 }
 
-/* Never inside a savepoint: the locks would be gone when it is undone. */
+/* Never inside a savepoint, because undoing it would release the locks. */
 static pawl_status find_runs(struct pw_transaction *transaction, const struct pw_op_claim *claim,
                              struct pw_rows *out_runs)
 {
@@ -175,7 +179,7 @@ static pawl_status find_runs(struct pw_transaction *transaction, const struct pw
 
 /* ---- Claiming ------------------------------------------------------------------------------------------------ */
 
-/* Somebody else is claiming of the same few: there is nothing for us this time. */
+/* True if another transaction is claiming from the same limited workflow.  Then this claim takes nothing. */
 static bool is_kept_out(const struct pw_transaction *transaction, const struct pw_op_claim *op)
 {
     const struct pw_pg_gate *gates = transaction->gates.rows;
@@ -186,7 +190,7 @@ static bool is_kept_out(const struct pw_transaction *transaction, const struct p
     return false;
 }
 
-/* Wakes, retries, resumes and leases that are over go before first runs. */
+/* Tasks to resume (wake, retry, resume, expired leases) are claimed before those to start. */
 static pawl_status sort_out(struct pw_core *core, const struct pw_rows *runs, struct pw_rows *resumable,
                             struct pw_rows *startable)
 {
@@ -229,7 +233,7 @@ pawl_status pw_claim(struct pw_core *core, struct pw_op_claim *op)
 
 /* ---- Reaping ------------------------------------------------------------------------------------------------- */
 
-/* Runners are forgotten when they have no lease any more, so what was reaped is written before. */
+/* Dead runners are deleted once they have no lease, so what was reaped is written before. */
 pawl_status pw_reap(struct pw_core *core, struct pw_op_reap *op)
 {
     struct pw_transaction *transaction = pw_transaction_of(core);
@@ -297,8 +301,9 @@ void pw_forget_paid(struct pw_transaction *transaction)
         pw_pg_owed_forget(&transaction->postgres->owed, paid[i].number);
 }
 
-/* Whoever owns them: the runner of another process cannot make up for it, because it passes over what is locked here until
- * the very moment in which others may take it.  What was over before we had it stays so.  What is owed may be longer yet. */
+/* Extends the leases whoever owns them, because a runner in another process cannot: it skips tasks that are locked
+ * here, until the moment when others may take them.  A lease that had expired before we locked it stays expired.  An
+ * owed renewal may last even longer. */
 pawl_status pw_keep_leases(struct pw_transaction *transaction)
 {
     int64_t passed = passed_ms(transaction);

@@ -1,21 +1,32 @@
-/* look.c - what a transaction looks at before it decides: the tasks of all instances that its units speak of, locked, and
- * whatever else their checks need.
+/* look.c - the look: loads and locks every row that the units of a transaction need, in one round trip.
  *
- * Tasks are locked first, in the order of their keys, then instances, in theirs; so two transactions cannot wait for each
- * other.  Tasks whose locks are not waited for come in between, and nobody waits for a gate.  The other statements come
- * behind the locks and see what those who held them before have committed. */
+ * pw_look() asks the core which rows each op needs (pw_core_want()).  Then it sends statements of three groups:
+ * runs, names and history.  Each statement asks about all rows of one kind at once, as arrays of keys.  The
+ * take_...() functions put the answers into the core's records.
+ *
+ * The order of the statements is the order of the locks (S7 in store.h), so that two transactions cannot wait for
+ * each other in a circle:
+ *   1. tasks, in the order of their keys, waited for;
+ *   2. tasks whose leases are only renewed, without waiting: locked ones are skipped and only read (LEASE_SEE);
+ *   3. instances, in the order of their keys, waited for;
+ *   4. gates, without waiting.
+ * The statements behind the locks see everything that earlier holders of the locks have committed.
+ *
+ * The danger is a row that appears between the search for it and its lock: a child that is created, a run that
+ * begins again.  The statements behind the locks find such a row without a locked task.  They set is_stale, and
+ * apply.c begins the transaction again. */
 #include "base/error.h"
 #include "store/postgres/fields.h"
 #include "store/postgres/transaction.h"
 
-/* ---- What is needed besides the rows that rules ask for ---------------------------------------------------- */
+/* ---- What is needed besides the rows that the core asks for ------------------------------------------------ */
 
 int64_t pw_gate_of(const struct pw_op_claim *op)
 {
     return (int64_t)pw_stable_hash(pw_stable_hash(0, pw_text_of("pawl: leases of ")), op->workflows[0]);
 }
 
-/* Where only so many may be leased, one claims at a time. */
+/* If a workflow has a limit of leases, only one transaction at a time may claim from it. */
 static bool want_gate(struct pw_transaction *transaction, const struct pw_op_claim *op)
 {
     if (op->leased_max == 0 || op->workflow_count == 0)
@@ -26,6 +37,7 @@ static bool want_gate(struct pw_transaction *transaction, const struct pw_op_cla
     return gate != NULL;
 }
 
+/* Tries to make good renewals that are owed (owed.h): their tasks are wanted without waiting. */
 static bool want_owed(struct pw_transaction *transaction)
 {
     struct pw_rows debts;
@@ -66,7 +78,7 @@ static struct pw_core_run *find_run(void *user, struct pw_fields *fields)
     return pw_find_run(&((struct pw_transaction *)user)->core, pw_field_integer(fields));
 }
 
-/* One that was passed over. */
+/* A task that LEASE_LOCK skipped, because another transaction has locked it. */
 static bool take_seen(void *user, void *of, struct pw_fields *fields)
 {
     struct pw_core_run *run = find_run(user, fields);
@@ -79,7 +91,7 @@ static bool take_seen(void *user, void *of, struct pw_fields *fields)
     return true;
 }
 
-/* Two claims of one transaction may share a gate: then both have it, or none. */
+/* Two claims of one transaction may share a gate.  Then both have it, or neither. */
 static bool take_gate(void *user, void *of, struct pw_fields *fields)
 {
     const struct pw_rows *rows = &((struct pw_transaction *)user)->gates;
@@ -93,7 +105,7 @@ static bool take_gate(void *user, void *of, struct pw_fields *fields)
     return true;
 }
 
-/* One that is open now, and was not when the locks were sought, has come in between. */
+/* A child that is open now, but whose task was not found when the locks were taken, has appeared in between. */
 static bool take_child(void *user, void *of, struct pw_fields *fields)
 {
     struct pw_transaction *transaction = user;
@@ -112,7 +124,7 @@ static bool take_instance(void *user, void *of, struct pw_fields *fields)
     (void)of;
     if (run == NULL)
         return false;
-    run->is_told = run->is_told || !run->wants_lock; /* the parent of one that is named */
+    run->is_told = run->is_told || !run->wants_lock; /* it was found as the parent of a named run */
     run->is_known = true;
     run->workflow = pw_field_text(fields);
     run->id = pw_field_text(fields);
@@ -167,7 +179,7 @@ static bool take_key(void *user, void *of, struct pw_fields *fields)
     return key != NULL;
 }
 
-/* What was asked about at the place that the answer names, counted from 1.  of: pointers. */
+/* The record at the position that the answer names, counted from 1.  of: the list of pointers that was asked about. */
 static void *asked_at(const void *of, struct pw_fields *fields)
 {
     const struct pw_rows *asked = of;
@@ -188,7 +200,7 @@ static bool take_name(void *user, void *of, struct pw_fields *fields)
     return true;
 }
 
-/* An instance that an op names.  NULL: memory is out. */
+/* Takes the instance that an op names.  NULL: memory is out. */
 static struct pw_core_run *take_named(struct pw_transaction *transaction, struct pw_text workflow, struct pw_text id,
                                       struct pw_fields *fields)
 {
@@ -284,9 +296,9 @@ static bool take_tail(void *user, void *of, struct pw_fields *fields)
     return true;
 }
 
-/* ---- Questions ----------------------------------------------------------------------------------------------- */
+/* ---- Questions: the statements, in the order of the locks ------------------------------------------------------ */
 
-/* About the rows of the columns, if there are any. */
+/* Asks about the rows of the columns, unless there are none. */
 static void ask(struct pw_transaction *transaction, enum pw_pg_query name, struct pw_columns *columns,
                 pw_pg_row_fn *take, void *of)
 {
@@ -313,7 +325,7 @@ static void put_name(struct pw_columns *columns, struct pw_text workflow, struct
     pw_columns_row(columns, PW_VALUES(pw_str(workflow), pw_str(id)));
 }
 
-/* About records whose first member is their place. */
+/* Asks about records whose first member is their key. */
 static void ask_about_places(struct pw_transaction *transaction, enum pw_pg_query name, struct pw_rows *records,
                              size_t parts, pw_pg_row_fn *take)
 {
@@ -328,7 +340,7 @@ static void ask_about_places(struct pw_transaction *transaction, enum pw_pg_quer
     ask(transaction, name, &places, take, records);
 }
 
-/* The runs that are named by what also concerns their families, and the least relation that is concerned. */
+/* The runs that controls name and whose families they also concern, each with the least relation that is concerned. */
 static void put_families(struct pw_transaction *transaction, struct pw_columns *families)
 {
     struct pw_op_control *const *controls = transaction->core.controls.rows;
@@ -339,7 +351,7 @@ static void put_families(struct pw_transaction *transaction, struct pw_columns *
     }
 }
 
-/* The tasks that are known by their keys, and those that are yet to be found, all in the order of their keys. */
+/* Locks the tasks whose keys are known and those that still have to be found, all in the order of their keys. */
 static void lock_tasks(struct pw_transaction *transaction, struct pw_columns *tasks, struct pw_columns *families)
 {
     const struct pw_core *core = &transaction->core;
@@ -367,7 +379,7 @@ static void lock_tasks(struct pw_transaction *transaction, struct pw_columns *ta
     ask(transaction, PW_PG_CHILDREN_NAMED, families, take_child, NULL);
 }
 
-/* Those that are known by their keys, and the parents of those that are named. */
+/* Locks the instances whose keys are known, and the parents of the runs that controls end. */
 static void lock_instances(struct pw_transaction *transaction, struct pw_columns *instances,
                            struct pw_columns *families)
 {
@@ -380,7 +392,8 @@ static void lock_instances(struct pw_transaction *transaction, struct pw_columns
     pw_ask(transaction, &call, take_instance, NULL);
 }
 
-/* Renewals and claims share a queue of the committer: who waited for a gate here would cost its runner all its leases. */
+/* Gates are not waited for.  Renewals and claims share a queue of the committer, so waiting for a gate would delay
+ * renewals until the runner loses its leases. */
 static void try_gates(struct pw_transaction *transaction)
 {
     struct pw_columns gates = no_columns(transaction);
@@ -390,6 +403,7 @@ static void try_gates(struct pw_transaction *transaction)
     ask(transaction, PW_PG_CLAIM_TRY_GATE, &gates, take_gate, NULL);
 }
 
+/* The first group: tasks, instances and gates. */
 static void ask_about_runs(struct pw_transaction *transaction)
 {
     struct pw_columns tasks = no_columns(transaction), leases = tasks, instances = tasks, facts = tasks,
@@ -411,6 +425,7 @@ static void ask_about_runs(struct pw_transaction *transaction)
     ask(transaction, PW_PG_INSTANCE_FACTS, &facts, take_facts, NULL);
 }
 
+/* The second group: what ops name, and keys for new instances. */
 static void ask_about_names(struct pw_transaction *transaction)
 {
     struct pw_core *core = &transaction->core;
@@ -419,7 +434,7 @@ static void ask_about_names(struct pw_transaction *transaction)
     struct pw_op_control *const *control = core->controls.rows;
     struct pw_columns names = no_columns(transaction), targets = names, controlled = names;
     struct pw_call call;
-    bool is_asked = false; /* events and controls find the instances that they name by themselves */
+    bool is_asked = false; /* events and controls find the instances that they name themselves */
     for (size_t i = 0; i < core->names.list.count; i++) {
         put_name(&names, name[i]->workflow, name[i]->id);
         is_asked = is_asked || !name[i]->is_found_otherwise;
@@ -439,6 +454,7 @@ static void ask_about_names(struct pw_transaction *transaction)
     ask(transaction, PW_PG_CONTROL_TARGETS, &controlled, take_control, &core->controls);
 }
 
+/* The third group: which steps, events and event ids exist, and the last line of each log. */
 static void ask_about_history(struct pw_transaction *transaction)
 {
     struct pw_core *core = &transaction->core;
@@ -452,7 +468,7 @@ static void ask_about_history(struct pw_transaction *transaction)
     ask_about_places(transaction, PW_PG_LOG_TAIL, &core->tails.list, 2, take_tail);
 }
 
-/* Not where a gate must be ours first: who is kept out of it keeps nothing locked. */
+/* A claim that needs a gate is not sent with the look: a transaction that does not get the gate must not lock tasks. */
 static bool can_be_found(const struct pw_op *op)
 {
     if (op->kind == PW_OP_CLAIM)
@@ -468,8 +484,8 @@ static bool is_about_finds(const struct pw_op *op)
            op->kind == PW_OP_HOOK_SETTLE || op->kind == PW_OP_HOOK_RESEND;
 }
 
-/* Finds go out with the look up to the first op that makes tasks or deliveries of another kind.  Finds of one transaction come
- * upon the same deliveries: each finds as many more as those before it may take. */
+/* Finds go out with the look, up to the first op that could create or change tasks or deliveries in another way.
+ * Several finds of one look come upon the same deliveries, so each finds as many more as the earlier ones may take. */
 static bool send_finds(struct pw_transaction *transaction, struct pw_unit **units, size_t count)
 {
     size_t ahead = 0;
@@ -505,7 +521,7 @@ pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, 
                 (op->kind == PW_OP_CLAIM && !want_gate(transaction, &op->as.claim)))
                 return pw_no_memory(transaction);
     }
-    if (!must_wait && !want_owed(transaction)) /* the user's code would keep it locked */
+    if (!must_wait && !want_owed(transaction)) /* the user's code would keep those tasks locked for long */
         return pw_no_memory(transaction);
     ask_about_runs(transaction);
     ask_about_names(transaction);

@@ -1,4 +1,4 @@
-/* migrations.h - the schema. */
+/* migrations.h - the steps that create the PostgreSQL schema and bring an earlier one up to date. */
 #ifndef PW_STORE_POSTGRES_MIGRATIONS_H
 #define PW_STORE_POSTGRES_MIGRATIONS_H
 

@@ -1,4 +1,5 @@
-/* owed.c - see owed.h.  There are few at a time, and mostly none: that is known without the lock. */
+/* owed.c - see owed.h.  There are few debts at a time and mostly none, so the list is searched in order, and an
+ * empty one is recognised without the lock. */
 #include "store/postgres/owed.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ void pw_pg_owed_clear(struct pw_pg_owed *owed)
     (void)pthread_mutex_destroy(&owed->lock);
 }
 
-/* These three with the lock held. */
+/* Call these three with the lock held. */
 static struct pw_pg_debt *find(struct pw_pg_owed *owed, int64_t instance)
 {
     size_t count = atomic_load(&owed->count);

@@ -1,12 +1,15 @@
-/* owed.h - renewals that a store owes: of leases whose tasks somebody had locked when they were to be renewed.
+/* owed.h - renewals that a store owes: of leases whose tasks another transaction had locked when they were to be
+ * renewed.
  *
- * A renewal waits for nobody, because one task that stays locked would cost the runner all its leases.  What it passes over
- * is renewed by the next transaction of this store that has the task, be it the one that kept it locked, or that finds it
- * free.  Until then nobody takes the lease away who would have to lock the task as well, and this store does not claim it.
+ * A renewal never waits for a lock, because one task that stays locked would cost the runner all its leases.  A
+ * skipped task is renewed by the next transaction of this store that has it locked: the one that held the lock, or
+ * one that finds it free.  Until then no other process can take the lease, because it would have to lock the task,
+ * and this store does not claim it.
  *
- * Of one instance there is one debt at most, the youngest.  It is owed as soon as it is decided, before the commit: who
- * renews lives and holds the lease, whatever becomes of the transaction.  It goes when it was paid and committed, when its
- * task is seen not to be as it was, by a look that is younger than the debt, or when it would be over by now. */
+ * Each instance has at most one debt, the newest.  It is owed as soon as it is decided, before the commit, because
+ * the runner lives and holds the lease whatever becomes of the transaction.  A debt is removed when it was paid and
+ * committed, when a look that is younger than the debt sees that the task has changed hands, or when the lease would
+ * be over by now. */
 #ifndef PW_STORE_POSTGRES_OWED_H
 #define PW_STORE_POSTGRES_OWED_H
 
@@ -18,8 +21,8 @@
 
 struct pw_pg_debt {
     struct pw_fence fence;
-    int64_t owner, until_ms; /* up to when the lease is to be */
-    uint64_t number;         /* counted by the store from 1, in the order in which they came to be owed */
+    int64_t owner, until_ms; /* until when the lease is to last */
+    uint64_t number;         /* counted by the store from 1, in the order in which debts arise */
 };
 
 struct pw_pg_owed {
@@ -33,13 +36,13 @@ struct pw_pg_owed {
 bool pw_pg_owed_init(struct pw_pg_owed *owed); /* false when the system refuses */
 void pw_pg_owed_clear(struct pw_pg_owed *owed);
 
-/* In place of what was owed of the instance; gives it its number.  False when memory is out. */
+/* Records a debt in place of an earlier one of the same instance, and numbers it.  False when memory is out. */
 bool pw_pg_owe(struct pw_pg_owed *owed, const struct pw_pg_debt *debt);
-/* The number of the youngest so far, whether it is still owed or not; 0: none ever was. */
+/* The number of the newest debt so far, whether or not it is still owed.  0: there never was one. */
 uint64_t pw_pg_owed_last(struct pw_pg_owed *owed);
 void pw_pg_owed_forget(struct pw_pg_owed *owed, uint64_t number);
-/* Adds all to the rows, which are of struct pw_pg_debt, but those that are over, which it forgets.  False when memory is
- * out. */
+/* Adds all debts to the rows, which are of struct pw_pg_debt.  Forgets those whose lease would be over.  False when
+ * memory is out. */
 bool pw_pg_owed_list(struct pw_pg_owed *owed, int64_t now_ms, struct pw_rows *debts);
 
 #endif

@@ -1,7 +1,7 @@
-/* pool.c - who uses which connection; see postgres.h.
+/* pool.c - the pool of connections; see postgres.h.
  *
- * The connection that was given back last is taken first, so those that are needed only at peaks sink to the bottom.  There
- * they are closed after a while, because each holds memory here and a process of the server. */
+ * The connection that was given back last is taken first, so those that are needed only at peaks sink to the bottom
+ * of the list.  There they are closed after a while, because each costs memory here and a process of the server. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -21,7 +21,7 @@ static size_t most_of(const struct pw_postgres *postgres, enum pw_pg_role role)
     return role == PW_PG_READER ? postgres->url.pool_max : PW_POSTGRES_LANES_MAX + 2;
 }
 
-/* One that is idle or a new one, closed as yet.  NULL: all stayed in use. */
+/* An idle connection, or a new one that is not open yet.  NULL: all stayed in use. */
 static struct pw_pg_connection *take_one(struct pw_postgres *postgres, enum pw_pg_role role, int64_t until_ms,
                                          bool *out_no_memory)
 {
@@ -52,7 +52,7 @@ static void close_one(struct pw_pg_connection *connection)
     free(connection);
 }
 
-/* Takes out the connection that has been idle longest, if that is long.  Otherwise NULL. */
+/* Removes the connection that has been idle longest, if it has been idle long enough.  Otherwise NULL. */
 static struct pw_pg_connection *take_stale(struct pw_postgres *postgres, enum pw_pg_role role, int64_t now_ms)
 {
     struct pw_pg_connection **place = &postgres->idle[role];
@@ -82,8 +82,8 @@ static void put_back(struct pw_postgres *postgres, enum pw_pg_role role, struct 
         close_one(stale);
 }
 
-/* A reader may be a thread that many wait for.  So readers have less patience than commits, and once the server is known to
- * be away they are told so at once, but for one now and then that tries. */
+/* Many may wait for the thread that reads.  So readers wait less long than commits.  Once the server is known to be
+ * away, readers fail at once, except one now and then that tries. */
 static pawl_status open_reader(struct pw_postgres *postgres, struct pw_pg_connection *connection, int64_t until_ms,
                                struct pawl_error *error)
 {
@@ -196,7 +196,8 @@ static pawl_status ask_all(struct pw_postgres *postgres, enum pw_pg_role role, i
     }
 }
 
-/* The time is asked for along the way, when nobody has asked for long: whoever only wants to know it must not wait. */
+/* If nobody has asked for long, the statement also asks for the time.  So code that only wants to know the time
+ * never waits. */
 static pawl_status run_alone(struct pw_postgres *postgres, enum pw_pg_role role, int64_t patience_ms,
                              const struct pw_pg_question *questions, size_t count, struct pawl_error *error)
 {

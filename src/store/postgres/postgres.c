@@ -1,4 +1,4 @@
-/* postgres.c - opening and closing the PostgreSQL store, and its table of functions. */
+/* postgres.c - opens and closes the PostgreSQL store, and has its table of functions. */
 #include "store/postgres/postgres.h"
 
 #include <stdlib.h>
@@ -9,21 +9,21 @@
 #include "store/postgres/errors.h"
 #include "store/postgres/schema.h"
 
-/* The clock runs on by itself.  Transactions, reads and heartbeats ask the database along the way, which keeps it from
- * drifting. */
+/* The clock runs on by itself.  Transactions, reads and heartbeats also ask the database for its time, which keeps
+ * the clock from drifting. */
 static int64_t now_ms(struct pw_store *store)
 {
     return pw_pg_clock_now_ms(&((struct pw_postgres *)store)->clock);
 }
 
-/* Where a test makes time, its transactions follow one another. */
+/* With a test's own clock, transactions come one after the other. */
 static size_t queues(struct pw_store *store)
 {
     const struct pw_postgres *postgres = (const struct pw_postgres *)store;
     return pw_pg_clock_is_ours(&postgres->clock) ? 1 : postgres->url.lane_count + 1;
 }
 
-/* What passes over what is locked: claims, reaping, and renewals, of runners and of workers outside (owed.h). */
+/* True for units that skip locked rows: claims, reaping and renewals, of runners and of external workers (owed.h). */
 static bool waits_for_nobody(const struct pw_unit *unit)
 {
     const struct pw_op *op = unit->first;
@@ -32,8 +32,8 @@ static bool waits_for_nobody(const struct pw_unit *unit)
     return op == NULL && unit->first != NULL;
 }
 
-/* The last one is theirs alone.  Behind a transaction that takes long a renewal would come too late, and the runner that
- * renews is the one that claims. */
+/* The last queue is for units that wait for no lock.  In another queue a renewal could come too late, behind a long
+ * transaction.  Claims share it, because they skip locked rows as well. */
 static size_t queue_of(struct pw_store *store, const struct pw_unit *unit)
 {
     const struct pw_postgres *postgres = (const struct pw_postgres *)store;
@@ -110,13 +110,13 @@ no_lock:
     return false;
 }
 
-/* One try.  *out_cure: what may help when it failed. */
+/* Tries once.  *out_cure: what may help if it failed. */
 static pawl_status prepare_once(struct pw_postgres *postgres, const struct pw_progress *progress, int64_t until_ms,
                                 enum pw_pg_cure *out_cure, struct pawl_error *error)
 {
     struct pw_pg_connection *connection = NULL;
     int64_t sent_us = 0;
-    *out_cure = PW_PG_CURE_NONE; /* of connections that cannot be had pw_pg_take() has seen to it */
+    *out_cure = PW_PG_CURE_NONE; /* if no connection can be had, pw_pg_take() has tried long enough */
     pawl_status status = pw_pg_take(postgres, PW_PG_WRITER, until_ms, &connection, error);
     if (status != PAWL_OK)
         return status;
@@ -134,7 +134,7 @@ static pawl_status prepare_once(struct pw_postgres *postgres, const struct pw_pr
     return status;
 }
 
-/* Whatever of it was done already stays done. */
+/* Tries until it succeeds or the time is over.  Whatever was done already stays done. */
 static pawl_status prepare_database(struct pw_postgres *postgres, const struct pw_progress *progress,
                                     struct pawl_error *error)
 {

@@ -1,7 +1,8 @@
-/* postgres.h - the PostgreSQL store's own body: connections that write, one for each transaction at once, connections
- * that read, and one that listens.
+/* postgres.h - the PostgreSQL store: connections that write, one for each transaction at a time, connections that
+ * read, and one that listens.
  *
- * A connection that is lost is opened again by whoever needs it next, within busy_ms; only then is trouble told. */
+ * A lost connection is opened again by the next caller that needs it, within busy_ms.  Only then is an error
+ * reported. */
 #ifndef PW_STORE_POSTGRES_POSTGRES_H
 #define PW_STORE_POSTGRES_POSTGRES_H
 
@@ -17,7 +18,7 @@
 
 struct pw_postgres {
     struct pw_store store;
-    struct pw_arena arena; /* of the URL, and of what follows up to the lock */
+    struct pw_arena arena; /* for the URL, and for the members up to the lock */
     struct pw_postgres_url url;
     struct pw_rows relations; /* int64_t: what the user's code may not touch, see schema.h */
     int64_t row_types[PW_PG_ROW_TYPE_COUNT];
@@ -26,28 +27,27 @@ struct pw_postgres {
     struct pw_pg_presence presence;
     struct pw_pg_owed owed;
 
-    _Atomic int64_t away_since_ms; /* since when no reader could connect, by the monotonic clock; 0: one can */
-    _Atomic int64_t probe_at_ms;   /* when the next one may try, once the server is known to be away */
+    _Atomic int64_t away_since_ms; /* since when readers cannot connect, by the monotonic clock; 0: they can */
+    _Atomic int64_t probe_at_ms;   /* when the next reader may try, once the server is known to be away */
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t given_back;
     struct pw_pg_connection *idle[PW_PG_ROLE_COUNT];
     size_t counts[PW_PG_ROLE_COUNT];
-    int64_t trimmed_at_ms[PW_PG_ROLE_COUNT]; /* when somebody last looked for those that are not needed any more */
+    int64_t trimmed_at_ms[PW_PG_ROLE_COUNT]; /* when idle connections were last checked for closing */
 };
 
-/* Waits while all are in use.  The connection is open, or was within the time given.  What was taken must be given
- * back. */
+/* Takes a connection and opens it if need be.  Waits while all are in use.  It must be given back. */
 pawl_status pw_pg_take(struct pw_postgres *postgres, enum pw_pg_role role, int64_t until_ms,
                        struct pw_pg_connection **out_connection, struct pawl_error *error) PAWL_MUST_CHECK;
-/* Recovers it first, if something failed. */
+/* Gives a connection back.  Recovers it first if something failed. */
 void pw_pg_give(struct pw_postgres *postgres, struct pw_pg_connection *connection);
 void pw_pg_close_idle(struct pw_postgres *postgres);
 
-/* One statement that reads, on any reader; tried again, within busy_ms, when the connection is lost. */
+/* Sends one statement that reads, on any reader.  Tries again within busy_ms if the connection is lost. */
 pawl_status pw_pg_read(struct pw_postgres *postgres, const struct pw_call *call, pw_pg_take_fn *take, void *user,
                        struct pawl_error *error) PAWL_MUST_CHECK;
-/* The same for several, in one round trip. */
+/* The same for several statements in one round trip. */
 struct pw_pg_question {
     const struct pw_call *call;
     pw_pg_take_fn *take;
@@ -55,13 +55,14 @@ struct pw_pg_question {
 };
 pawl_status pw_pg_read_all(struct pw_postgres *postgres, const struct pw_pg_question *questions, size_t count,
                            struct pawl_error *error) PAWL_MUST_CHECK;
-/* The same for what writes and may be repeated, on a writer, in a transaction of its own and with its own patience. */
+/* The same for statements that write and may be repeated, on a writer, in a transaction of their own, for at most
+ * patience_ms. */
 pawl_status pw_pg_write_all(struct pw_postgres *postgres, const struct pw_pg_question *questions, size_t count,
                             int64_t patience_ms, struct pawl_error *error) PAWL_MUST_CHECK;
 pawl_status pw_pg_write(struct pw_postgres *postgres, const struct pw_call *call, int64_t patience_ms,
                         pw_pg_take_fn *take, void *user, struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* Sends the question; its answer corrects the clock. */
+/* Sends a question for the time.  The answer corrects the clock. */
 void pw_pg_ask_time(struct pw_postgres *postgres, struct pw_pg_connection *connection, int64_t *sent_us);
 
 /* The store's functions, see store.h. */

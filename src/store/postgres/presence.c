@@ -12,8 +12,8 @@
 #include "store/postgres/fields.h"
 #include "store/postgres/postgres.h"
 
-/* Whoever was cut off for no longer than we, up to GAP_MS, is back before he is taken for dead: his last heartbeat was up to
- * BEAT_MS before. */
+/* A runner that was cut off no longer than we were, up to GAP_MS, is heard again before it is taken for dead,
+ * although its last heartbeat may have been BEAT_MS earlier. */
 enum {
     BEAT_MS = 3000,
     GAP_MS = 5000,
@@ -24,7 +24,7 @@ enum {
     PROBING_MS = 1000
 };
 
-/* ---- Who is here --------------------------------------------------------------------------------------------- */
+/* ---- Announced runners --------------------------------------------------------------------------------------- */
 
 bool pw_pg_presence_init(struct pw_pg_presence *presence)
 {
@@ -51,7 +51,7 @@ bool pw_pg_presence_init(struct pw_pg_presence *presence)
 static void wake_thread(struct pw_pg_presence *presence)
 {
     char byte = 0;
-    ssize_t written = write(presence->wake[1], &byte, 1); /* a full pipe wakes as well */
+    ssize_t written = write(presence->wake[1], &byte, 1); /* a full pipe wakes it as well */
     (void)written;
 }
 
@@ -95,7 +95,7 @@ static size_t place_of(const struct pw_pg_presence *presence, int64_t owner)
     return place;
 }
 
-/* Number 0: it is not announced here. */
+/* The announced owner; number 0: it is not announced here. */
 static struct pw_pg_owner owner_of(struct pw_pg_presence *presence, int64_t owner)
 {
     struct pw_pg_owner found = { .number = 0 };
@@ -124,8 +124,8 @@ bool pw_pg_presence_is_steady(struct pw_pg_presence *presence, int64_t owner, in
     return found.number != 0 && found.steady_since_ms <= since_ms;
 }
 
-/* A heartbeat counts for others from when it was sent until the next one has arrived, which is before its answer.  After a
- * longer gap they may have ended the leases of this runner, however soon it beats again. */
+/* To others, a heartbeat counts from when it was sent until the next one arrives, which is before its answer.  After
+ * a longer gap they may have ended this runner's leases, however soon it is heard again. */
 void pw_pg_presence_note_heard(struct pw_pg_presence *presence, int64_t owner, int64_t sent_at_ms, int64_t now_ms)
 {
     (void)pthread_mutex_lock(&presence->lock);
@@ -143,7 +143,7 @@ void pw_pg_presence_note_heard(struct pw_pg_presence *presence, int64_t owner, i
 bool pw_postgres_is_heard(struct pw_store *store, int64_t owner, int64_t since_ms)
 {
     struct pw_postgres *postgres = (struct pw_postgres *)store;
-    return pw_pg_clock_is_ours(&postgres->clock) || /* with a test's own there is nobody to be cut off */
+    return pw_pg_clock_is_ours(&postgres->clock) || /* a test's own clock has no heartbeat thread */
            (pw_pg_presence_is_heard(&postgres->presence, owner, pw_system_monotonic_ms()) &&
             pw_pg_presence_is_steady(&postgres->presence, owner, since_ms));
 }
@@ -178,7 +178,7 @@ static bool add_owner(struct pw_pg_presence *presence, int64_t owner, int64_t he
     return owners != NULL;
 }
 
-/* How many are left. */
+/* Returns how many are left. */
 static size_t remove_owner(struct pw_pg_presence *presence, int64_t owner)
 {
     (void)pthread_mutex_lock(&presence->lock);
@@ -200,7 +200,7 @@ static void tell_due(struct pw_pg_presence *presence)
     (void)pthread_mutex_unlock(&presence->due_lock);
 }
 
-/* Did another store say that something is due?  Our own runner knows already. */
+/* True if another store has announced due work.  Our own runner knows of ours already. */
 static bool fetch_notices(struct pw_postgres *postgres, PGconn *db)
 {
     bool heard = false;
@@ -211,7 +211,7 @@ static bool fetch_notices(struct pw_postgres *postgres, PGconn *db)
     return heard;
 }
 
-/* Between two tries there may have been something that nobody told us of. */
+/* After a reconnect `due` is called, because notifications may have been missed. */
 static bool open_listener(struct pw_postgres *postgres, struct pw_pg_connection *connection)
 {
     bool hopeless;
@@ -235,7 +235,7 @@ void pw_pg_send_beat(struct pw_pg_connection *connection, struct pw_columns *own
     pw_pg_send(connection, &call, NULL, NULL);
 }
 
-/* False: it was not answered in time, and the connection is given up. */
+/* False: it was not answered in time, and the connection is closed. */
 static bool beat(struct pw_postgres *postgres, struct pw_pg_connection *connection)
 {
     struct pw_arena arena = { 0 };
@@ -249,14 +249,14 @@ static bool beat(struct pw_postgres *postgres, struct pw_pg_connection *connecti
     if (answered) {
         int64_t now_ms = pw_system_monotonic_ms();
         pw_pg_presence_note_heard(&postgres->presence, PW_PG_EVERYBODY, sent_at_ms, now_ms);
-        pw_pg_presence_note_beat(&postgres->presence, now_ms); /* last: a test waits for it */
+        pw_pg_presence_note_beat(&postgres->presence, now_ms); /* last, because a test waits for it */
     } else
         pw_pg_close(connection);
     pw_arena_clear(&arena);
     return answered;
 }
 
-/* Until a notification comes, somebody wakes us, or the time is over. */
+/* Sleeps until a notification comes, somebody wakes the thread, or the time is over. */
 static void sleep_at(struct pw_pg_presence *presence, struct pw_pg_connection *connection, int64_t ms)
 {
     char bytes[64];
@@ -300,7 +300,7 @@ static void *listener_main(void *user)
     return NULL;
 }
 
-/* False when the system refuses.  With a test's clock there is none. */
+/* False when the system refuses.  With a test's clock there is no thread. */
 static bool start_thread(struct pw_postgres *postgres)
 {
     struct pw_pg_presence *presence = &postgres->presence;
@@ -349,10 +349,10 @@ void pw_postgres_withdraw(struct pw_store *store, int64_t owner)
     (void)pthread_mutex_unlock(&postgres->presence.coming);
     pw_call_init(&call, PW_PG_RUNNER_WITHDRAW, PW_VALUES(pw_int(owner)));
     pawl_status status = pw_pg_write(postgres, &call, WITHDRAWING_MS, NULL, NULL, NULL);
-    (void)status; /* it will be missed soon enough */
+    (void)status; /* if it fails, its missing heartbeats tell the others soon enough */
 }
 
-/* It is tried again soon enough when it fails: nobody waits long to be listed. */
+/* A failure is harmless: the runner describes itself again soon. */
 pawl_status pw_postgres_describe(struct pw_store *store, const struct pw_runner_row *runner, struct pawl_error *error)
 {
     struct pw_postgres *postgres = (struct pw_postgres *)store;
@@ -364,7 +364,7 @@ pawl_status pw_postgres_describe(struct pw_store *store, const struct pw_runner_
     return pw_pg_write(postgres, &call, DESCRIBING_MS, NULL, NULL, error);
 }
 
-/* A row that is deleted in the same transaction.  No runner has the number 0. */
+/* Writes a row and deletes it in the same transaction.  No runner has the number 0. */
 pawl_status pw_postgres_probe(struct pw_store *store, struct pawl_error *error)
 {
     struct pw_call write, forget;

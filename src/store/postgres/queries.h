@@ -1,10 +1,10 @@
-/* queries.h - the SQL of sessions and transactions: constant text with bound values, prepared once per connection.  That of
- * reads stands beside the functions that read (read.c, read_numbers.c).
+/* queries.h - the SQL of sessions and transactions: constant text with bound values, prepared once per connection.
+ * The SQL of reads is beside the functions that read (read.c, read_numbers.c).
  *
- * Parameters are numbered in the order in which the code adds them, and say their type, because values travel in binary
- * form.  Those that look for rows take one array for each column, those that write
- * them one array of rows.  Plans are generic and never scan a table (connection.c
- * says so to the planner), because a plan made while a table was small is kept while it grows. */
+ * Parameters are numbered in the order in which the code adds them.  Each states its type, because values travel in
+ * binary form.  Statements that look rows up take one array per column; statements that write take one array of
+ * rows.  Plans are generic and never scan a table (connection.c tells the planner so), because a plan that was made
+ * while a table was small is kept while it grows. */
 #ifndef PW_STORE_POSTGRES_QUERIES_H
 #define PW_STORE_POSTGRES_QUERIES_H
 
@@ -12,9 +12,10 @@
 
 /* clang-format off */
 
-/* A join that is looked up row by row, whatever the planner thinks of the table: behind LIMIT it cannot turn it round.
- * And a row that is sought in the order of one index, because another would serve the condition as well, and badly.
- * "key + 0" stands for the key in indexes that only lists use, so that nobody looks a key up there. */
+/* Joins that are looked up row by row, whatever the planner thinks of the table, because it cannot reorder a join
+ * behind LIMIT.  For the same reason some rows are sought in the order of one index: another index would serve the
+ * condition as well, but badly.  "key + 0" is the key in indexes that only lists use, so that no lookup by key uses
+ * them. */
 #define PG_TASK_OF_INSTANCE                                                                                            \
     " LEFT JOIN LATERAL (SELECT * FROM workflow_task WHERE instance = i.key LIMIT 1) t ON true"
 #define PG_INSTANCE_OF(column)                                                                                         \
@@ -26,12 +27,13 @@
 
 #define PG_HOOK_COLUMNS PW_COLUMNS(PW_DELIVERY_FIELDS, "h.") PW_COLUMNS(PW_HOOK_FIELDS, "h.") ", i.workflow, i.id"
 
-/* A delivery whose instance is gone comes with NULLs, and is given up. */
+/* A delivery whose instance is gone comes with NULLs and fails for good. */
 #define PG_HOOKS_TOLD(rows)                                                                                            \
     "SELECT " PG_HOOK_COLUMNS " FROM " rows " h"                                                                       \
     " LEFT JOIN LATERAL (SELECT workflow, id FROM workflow_instance WHERE key = h.instance LIMIT 1) i ON true"
-/* The first $4 of a hook that are due at $2; and one of them, locked, if that is still so.  A claim finds the first $3 that have
- * attempts left, and those of the first that have none or no instance: those behind have time until they are the first. */
+/* The first $4 deliveries of a hook that are due at $2; and one of them, locked, if it is still due.  A claim finds
+ * the first $3 that have attempts left, and among the first $4 also those without attempts or instance.  Later ones
+ * can wait until they are among the first. */
 #define PG_HOOK_DUE(which)                                                                                             \
     "SELECT key, next_at AS at FROM workflow_hook WHERE hook = w.hook AND next_at <= $2::bigint " which                \
     " ORDER BY next_at, key LIMIT $4::bigint"
@@ -47,7 +49,7 @@
     " AND s.status = 0 AND s.kind = 2 AND s.wait_event_type = " type
 #define PG_TASK_COLUMNS "instance, run, " PW_COLUMNS(PW_TASK_FIELDS, "")
 
-/* How rows travel (call.h): types with the columns of these statements, in their order. */
+/* The types in which rows travel (call.h), with the columns of these statements in order. */
 #define PG_INSTANCE_ROW "workflow_instance_row_" PG_QUOTE(PW_INSTANCE_SCHEMA)
 #define PG_TASK_ROW "workflow_task_row_" PG_QUOTE(PW_TASK_SCHEMA)
 #define PG_STEP_ROW "workflow_step_row_" PG_QUOTE(PW_STEP_SCHEMA)
@@ -63,43 +65,44 @@
 #define PG_INSERT_STEP PG_INSERT("workflow_step", "instance, run, " PW_COLUMNS(PW_STEP_FIELDS, ""), PG_STEP_ROW)
 #define PG_INSERT_EVENT PG_INSERT("workflow_event", "instance, run, " PG_EVENT_COLUMNS, PG_EVENT_ROW)
 
-/* What the end of a run concerns: its open jobs, or its attached children as well.  As u: the parents, their runs, and the
- * least relation. */
+/* The children that the end of a run concerns: its open jobs, or its attached children as well.  Expects as u: the
+ * parents, their runs, and the least relation. */
 #define PG_OPEN_CHILDREN                                                                                               \
     " CROSS JOIN LATERAL (SELECT key, parent, parent_run, relation FROM workflow_instance WHERE parent = u.parent"     \
     "  AND parent_run = u.run AND relation >= u.least AND relation <> 2 AND outcome IS NULL"                           \
     "  ORDER BY parent, parent_run, relation OFFSET 0) c"
-/* As u: names. */
+/* Expects as u: names. */
 #define PG_INSTANCE_OF_NAME                                                                                            \
     " CROSS JOIN LATERAL (SELECT key, workflow, id, run, outcome, created_at, parent, parent_run, relation"            \
     "  FROM workflow_instance"                                                                                         \
     "  WHERE (workflow, id) >= (u.workflow, u.id) ORDER BY workflow, id LIMIT 1) i"                                    \
     " WHERE i.workflow = u.workflow AND i.id = u.id"
 
-/* As u: runs that are named, their parents, and the least relation of their children that is concerned. */
+/* Gives as u: the named runs, their parents, and the least relation of the children that is concerned. */
 #define PG_FAMILIES(workflows, ids, leasts)                                                                            \
     "(SELECT i.key AS parent, i.run, i.parent AS above, u.least"                                                       \
     " FROM unnest(" workflows "::text[], " ids "::text[], " leasts "::bigint[]) AS u (workflow, id, least)"            \
     PG_INSTANCE_OF_NAME ") u"
 
-/* A task that may be claimed, in the three ways in which one can be; each has an index of its own. */
+/* The three kinds of claimable tasks.  Each has an index of its own. */
 #define PG_RESUMABLE "kind < 3 AND processing = 0 AND status < 2"
 #define PG_STARTABLE "kind = 3 AND processing = 0 AND status < 2"
 #define PG_LEASED "processing = 1"
 
-/* What a claim may take.  $1 are workflows, $2 which of their shards count from the beginning (NULL: all), $4 the grace after
- * which the others count as well, $3 now.  Candidates of every workflow and kind are put in order first, up to $6 of each
- * kind but for those of $8; then they are locked one by one, past those that others have locked, until there are enough.
- * $7 are leases that are owed a renewal (owed.h): they look as if they were over. */
+/* What a claim may take.  $1 are workflows, $2 the shards that count at once (NULL: all), $4 the grace after which
+ * the others count as well, $3 now.  First the candidates of every workflow and kind are sorted, up to $6 of each
+ * kind, without those in $8.  Then they are locked one by one, skipping those that others have locked, until there
+ * are enough.  $7 are leases that are owed a renewal (owed.h), which only look as if they were over. */
 #define PG_CLAIMABLE(tasks, later, column)                                                                             \
     "(SELECT instance, " later " AS later, " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks \
     "  AND " column " <= $3::bigint AND instance <> ALL($8::bigint[])"                                                 \
     "  AND (" column " <= $3::bigint - $4::bigint OR coalesce(substr(w.owned, shard + 1, 1), '1') = '1')"              \
     "  ORDER BY " column ", instance LIMIT $6::bigint)"
 #define PG_EXPIRED PG_LEASED " AND locked_until <= $3::bigint"
-/* How many: $5; or fewer, if no more than $10 of the one workflow may be leased at once.  Those that are leased: until later,
- * or until now, but locked by somebody or owed, because they may be leased until later when that is over.  Looking for them
- * costs a tenth of a claim even where nobody asks, so it is another statement. */
+/* How many a claim takes: $5, or fewer if at most $10 tasks of the one workflow may be leased at once.  Leased are
+ * tasks whose lease has not ended, and tasks whose lease has ended but that are locked or owed, because they may be
+ * renewed at any moment.  Counting them costs a tenth of a claim even if there is no limit, so that is a statement
+ * of its own. */
 #define PG_ANY_NUMBER "$5::bigint"
 #define PG_UP_TO                                                                                                       \
     "least($5::bigint, greatest(0, $10::bigint - (SELECT count(*) FROM (SELECT 1 FROM workflow_task"                   \
@@ -108,9 +111,9 @@
     "   WHERE workflow = ($1::text[])[1] AND " PG_EXPIRED " ORDER BY locked_until, instance LIMIT $10::bigint) e"      \
     "  LEFT JOIN LATERAL (SELECT instance FROM workflow_task WHERE instance = e.instance"                              \
     "   AND locked_until <= $3::bigint AND instance <> ALL($7::bigint[]) LIMIT 1 FOR UPDATE SKIP LOCKED) f ON true)))"
-/* With them come leases that are over and of which a pause was asked for, all of them.  And what a claim tells of an
- * instance: params only to whom has claimed nothing of the run before, up to the row with which they are $9 bytes (NULL: no
- * such bound, and no size). */
+/* The claim also returns all expired leases for which a pause was requested.  Of each instance it returns what a
+ * claim tells.  It returns params only for a run that nobody has claimed before, up to the row with which they reach
+ * $9 bytes (NULL: no limit, and no size). */
 #define PG_CLAIM(room)                                                                                                 \
     "WITH pausable AS MATERIALIZED (SELECT e.* FROM unnest($1::text[]) AS w (workflow) CROSS JOIN LATERAL ("           \
     "  SELECT " PG_TASK_COLUMNS ", workflow, 0 AS later, 0::bigint AS at FROM workflow_task"                           \
@@ -136,7 +139,7 @@
     " WHERE before IS NULL OR $9::bigint IS NULL OR before < $9::bigint"
 
 #define PG_NOW_MS "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-#define PW_PG_DEAD_MS 10000 /* a runner that was not heard of for so long */
+#define PW_PG_DEAD_MS 10000 /* a runner whose last heartbeat is older than this is dead */
 #define PG_QUOTED(number) #number
 #define PG_QUOTE(number) PG_QUOTED(number)
 #define PG_DEAD_MS PG_QUOTE(PW_PG_DEAD_MS)
@@ -145,7 +148,7 @@
     " relnamespace = (SELECT oid FROM pg_namespace"                                                                    \
     "  WHERE nspname = coalesce(nullif(current_setting('pawl.schema'), ''), current_schema()))"
 
-/* Ours, whatever the role, the database or the server have set.  Not every server knows the last two limits. */
+/* Our settings, whatever the role, the database or the server have set.  Not every server knows the last two limits. */
 #define PG_SETTINGS(is_local)                                                                                          \
     "set_config('lock_timeout', $1::bigint::text, " is_local "),"                                                      \
     " set_config('statement_timeout', $2::bigint::text, " is_local "),"                                                \
@@ -163,7 +166,7 @@
     " set_config('enable_sort', '" value "', true), set_config('enable_hashjoin', '" value "', true),"                 \
     " set_config('enable_mergejoin', '" value "', true)"
 
-/* Which of the rows (u.instance, u.run, u.<column>) are there. */
+/* Which of the rows (u.instance, u.run, u.<column>) exist. */
 #define PG_FIND(table, column, type)                                                                                   \
     "SELECT u.place FROM unnest($1::bigint[], $2::bigint[], $3::" type "[]) WITH ORDINALITY"                           \
     " AS u (instance, run, " column ", place) CROSS JOIN LATERAL (SELECT instance, run, " column " FROM " table        \
@@ -182,7 +185,7 @@
     QUERY(NOTIFY, "SELECT pg_notify('pawl', $1::text)")                                                                \
     QUERY(LISTEN, "LISTEN pawl")                                                                                       \
     QUERY(SESSION_SETTINGS, "SELECT " PG_SETTINGS("false"))                                                            \
-    QUERY(TRANSACTION_SETTINGS, /* behind a pooler; what session_plans says is here, too */                            \
+    QUERY(TRANSACTION_SETTINGS, /* behind a pooler; includes the settings of session_plans */                          \
         "SELECT " PG_SETTINGS("true") ", set_config('plan_cache_mode', 'force_generic_plan', true),"                   \
         " set_config('jit', 'off', true), set_config('max_parallel_workers_per_gather', '0', true)," PG_PLANS("off"))  \
                                                                                                                        \
@@ -205,15 +208,15 @@
         "SELECT oid::bigint FROM pg_class WHERE" PG_OUR_SCHEMA                                                         \
         " AND starts_with(relname::text, 'workflow_')")                                                                \
                                                                                                                        \
-    /* ---- What a transaction looks at before it decides ---- */                                                      \
+    /* ---- The look of a transaction ---- */                                                                          \
     QUERY(TASK_LOCK,                                                                                                   \
         "SELECT " PG_TASK_COLUMNS " FROM workflow_task WHERE instance = ANY($1::bigint[])"                             \
         " ORDER BY instance FOR UPDATE")                                                                               \
-    QUERY(LEASE_LOCK, /* for renewals, which wait for nobody: behind the locks that are waited for */                  \
+    QUERY(LEASE_LOCK, /* for renewals, which skip locked rows; after the locks that are waited for */                  \
         "SELECT " PG_TASK_COLUMNS " FROM workflow_task WHERE instance = ANY($1::bigint[])"                             \
         " ORDER BY instance FOR UPDATE SKIP LOCKED")                                                                   \
     QUERY(LEASE_SEE, "SELECT " PG_TASK_COLUMNS " FROM workflow_task WHERE instance = ANY($1::bigint[])")               \
-    /* The same, and those that are found by their parents' runs or by their names. */                                 \
+    /* Like TASK_LOCK, and also locks tasks that are found by their parents' runs or by name. */                       \
     QUERY(TASK_LOCK_FOUND,                                                                                             \
         "SELECT " PG_TASK_COLUMNS " FROM workflow_task WHERE instance = ANY($1::bigint[]"                              \
         "  || ARRAY(SELECT c.key FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS u (parent, run, least)"      \
@@ -245,7 +248,7 @@
     QUERY(STEP_FIND, PG_FIND("workflow_step", "seq", "bigint"))                                                        \
     QUERY(EVENT_FIND, PG_FIND("workflow_event", "seq", "bigint"))                                                      \
     QUERY(EVENT_FIND_ID, PG_FIND("workflow_event", "id", "text"))                                                      \
-    /* Where events go: the instance, whether its run has the event, and until when it waits for such a one. */        \
+    /* Where events go: the instance, whether its run has the event, and until when a step waits for one. */           \
     QUERY(EVENT_TARGETS,                                                                                               \
         "SELECT u.place, i.key, i.run, i.outcome, i.created_at, i.parent, i.parent_run, i.relation,"                   \
         " (SELECT (f.instance = i.key AND f.run = i.run AND f.id = u.event)::int FROM workflow_event f"                \
@@ -314,7 +317,7 @@
         "INSERT INTO workflow_runner AS r (owner, started_at, heartbeat_at) VALUES ($1::bigint, $2::bigint,"           \
         " $2::bigint) ON CONFLICT (owner) DO UPDATE SET started_at = excluded.started_at,"                             \
         " heartbeat_at = excluded.heartbeat_at WHERE r.heartbeat_at < $2::bigint - " PG_DEAD_MS                        \
-        "  OR r.started_at = excluded.started_at RETURNING owner") /* its own: the first answer was lost */            \
+        "  OR r.started_at = excluded.started_at RETURNING owner") /* its own row: the first answer was lost */        \
     QUERY(RUNNER_BEAT,                                                                                                 \
         "INSERT INTO workflow_runner AS r (owner, started_at, heartbeat_at)"                                           \
         " SELECT u.owner, $2::bigint, $2::bigint FROM unnest($1::bigint[]) AS u (owner)"                               \
@@ -360,13 +363,13 @@
         " epoch = $5::bigint, last_error = $6::text WHERE key = $1::bigint")                                           \
     QUERY(HOOK_DELETE, "DELETE FROM workflow_hook WHERE key = ANY($1::bigint[])")                                      \
                                                                                                                        \
-    /* ---- The user's ---- */                                                                                         \
+    /* ---- The user's code ---- */                                                                                    \
     QUERY(USER_BEGIN,                                                                                                  \
         "SELECT current_setting('search_path'), set_config('pawl.user', 'on', true)," PG_PLANS("on"))                  \
     QUERY(USER_END, "SELECT set_config('pawl.user', '', true)," PG_PLANS("off"))                                       \
     QUERY(USER_GUARD, "INSERT INTO workflow_guard (at) VALUES (1)")                                                    \
     QUERY(USER_UNGUARD, "DELETE FROM workflow_guard WHERE at = 1")                                                     \
-    /* Did it take a lock on one of our relations that no reading takes, or put something in front of them? */         \
+    /* Did it take a lock on our relations that no read or write takes, or shadow them by temporary tables? */         \
     QUERY(USER_CHECK,                                                                                                  \
         "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'relation' AND pid = pg_backend_pid()"                 \
         "  AND relation::bigint = ANY($1::bigint[]) AND mode NOT IN ('AccessShareLock', 'RowShareLock',"               \
@@ -377,7 +380,7 @@
 
 /* clang-format on */
 
-/* Statements are known by their numbers.  Each file that has some begins with a number of its own. */
+/* Statements are identified by numbers.  Each file that has statements begins with a number of its own. */
 enum {
     PW_PG_QUERIES = 0,                                     /* these: connection.c */
     PW_PG_QUERIES_OF_READ = PW_STATEMENTS_MAX,             /* read.c */
@@ -386,7 +389,7 @@ enum {
 };
 extern const struct pw_statement pw_pg_queries_of_read[PW_STATEMENTS_MAX];
 extern const struct pw_statement pw_pg_queries_of_read_numbers[PW_STATEMENTS_MAX];
-/* Its text is NULL where no statement has the number. */
+/* The text is NULL if no statement has the number. */
 const struct pw_statement *pw_pg_query(unsigned number);
 
 enum pw_pg_query {
@@ -394,7 +397,7 @@ enum pw_pg_query {
     PW_POSTGRES_QUERIES(PG_QUERY_NAME)
 #undef PG_QUERY_NAME
 };
-/* Sessions know them by these names. */
+/* The name by which a session knows the prepared statement. */
 #define PG_STATEMENT(name, text) { "pawl_" #name, text },
 
 #endif

@@ -1,5 +1,5 @@
-/* read.c - reading rows (store/read.h).  A read that finds rows is one round trip on a connection of its own, so it sees every
- * unit that was answered before it began; where it is one statement, it sees one state of the database. */
+/* read.c - reads that find rows (store/read.h).  A read is one round trip on a connection of its own, so it sees
+ * every unit that was answered before it began.  If it is one statement, it sees one state of the database. */
 #include "store/postgres/read.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 
 /* clang-format off */
 
-/* The instance, its task, and when the newest step was changed: see pw_instance_merge(). */
+/* The instance, its task, and when its newest step changed; see pw_instance_merge(). */
 #define INSTANCE_COLUMNS                                                                                               \
     PW_COLUMNS(PW_INSTANCE_FIELDS, "i.") ", t.instance, " PW_COLUMNS(PW_TASK_FIELDS, "t.")                             \
     ", (SELECT s.updated_at FROM workflow_step s WHERE s.instance = t.instance AND s.run = t.run"                      \
@@ -22,17 +22,18 @@
     "  ORDER BY workflow, id LIMIT 1) i"
 #define IS_NAMED " WHERE i.workflow = $1::text AND i.id = $2::text"
 
-/* A list that also ends by its payloads, which are $4 bytes (read.h): of each row it is known how many stand before it, and how
- * many bytes these have.  The rows are looked through in the order of the query inside: the planner keeps a sorted subquery as it
- * is.  Sizes are read without the payloads, so that only those of rows that are given out are fetched. */
+/* A list that also ends when its payloads exceed $4 bytes (read.h).  For each row it computes how many rows come
+ * before it and how many bytes these have.  The rows keep the order of the inner query, because the planner keeps a
+ * sorted subquery as it is.  Sizes are read without the payloads, so only payloads of rows that are returned are
+ * fetched. */
 #define BOUNDED(bytes, query)                                                                                          \
     "SELECT * FROM (SELECT p.*, count(*) OVER before AS rows_before, sum(" bytes ") OVER before AS bytes_before"       \
     " FROM (" query ") p WINDOW before AS (ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)) b"                       \
     " WHERE rows_before < 2 OR bytes_before <= $4::bigint"
 #define BYTES_OF(column) "coalesce(octet_length(" column "), 0)"
 
-/* The pages of PW_INSTANCE_FILTERS.  $1 is the workflow, or the value of a filter that stands alone; $2 where the page begins, $3
- * how many rows, $5 the value.  Rows are compared as a whole, so that the index gives their order. */
+/* The pages of PW_INSTANCE_FILTERS.  $1 is the workflow, or the value of a filter that stands alone; $2 is where the
+ * page begins, $3 how many rows, $5 the value.  Rows are compared as a whole, so that the index gives their order. */
 #define INSTANCE_PAGES(QUERY, name, shape, column, type, index)                                                        \
     QUERY(LIST_BY_##name##_OLDEST, LIST(LIST_##shape(#column, AS_##type, " > ", " <= ", "")))                          \
     QUERY(LIST_BY_##name##_NEWEST, LIST(LIST_##shape(#column, AS_##type, " < ", " >= ", " DESC")))
@@ -182,7 +183,7 @@ static void read_current(struct pw_fields *fields, void *row)
         pw_field_row(fields, &pw_step_type, &current->step);
 }
 
-/* An instance and which of those wanted it is, from 1. */
+/* An instance and its position among those wanted, from 1. */
 struct placed {
     int64_t place;
     struct pw_instance instance;
@@ -195,7 +196,7 @@ static void read_placed(struct pw_fields *fields, void *row)
     read_instance(fields, &placed->instance);
 }
 
-/* What an instance was created with. */
+/* What a run begins with, from its instance. */
 static void read_beginning(struct pw_fields *fields, void *row)
 {
     struct pw_run_rows *run = row;
@@ -211,10 +212,10 @@ static void read_runner(struct pw_fields *fields, void *row)
     runner->seen_at_ms = pw_field_time(fields);
 }
 
-/* What the rows of an answer become. */
+/* How the rows of an answer are read. */
 struct shape {
     size_t size;
-    const struct pw_row_type *type; /* of rows that are its fields; or NULL */
+    const struct pw_row_type *type; /* if a row is just the fields of this type; or NULL */
     pw_pg_read_row_fn *read;
 };
 
@@ -229,7 +230,7 @@ static const struct shape instances = { sizeof(struct pw_instance), NULL, read_i
                           hooks = { sizeof(struct pw_hook_row), NULL, pw_pg_read_hook_row },
                           runners = { sizeof(struct pw_runner_row), NULL, read_runner };
 
-/* Where the rows of an answer go. */
+/* Collects the rows of an answer. */
 struct row_list {
     struct pw_rows rows;
     const struct shape *shape;
@@ -246,7 +247,7 @@ static pawl_status take_rows(void *user, const PGresult *result)
     return pw_pg_read_rows(result, &list->rows, list->shape->type, list->shape->read);
 }
 
-/* The rows of the answer to the reading's call are what is found. */
+/* Finds the rows of the answer to the reading's call. */
 static pawl_status find_called(struct pw_reading *reading, const struct shape *shape)
 {
     struct row_list list = list_of(shape, reading->arena);
@@ -309,7 +310,7 @@ pawl_status pw_postgres_read_instances(struct pw_reading *reading)
     return status;
 }
 
-/* How many bytes of payloads a page may have; 0: any. */
+/* The limit of a page's payloads; 0: none. */
 static struct pw_value up_to(size_t bytes_max)
 {
     return pw_size(bytes_max > 0 ? bytes_max : SIZE_MAX);
@@ -376,7 +377,7 @@ pawl_status pw_postgres_read_event(struct pw_reading *reading)
                 PW_VALUES(pw_int(query->instance), pw_int(query->run), pw_str(query->id)));
 }
 
-/* No more is fetched than the arena may take: it says that it is over with what comes next. */
+/* Fetches no more than the arena's limit; the arena refuses the row that exceeds it. */
 static void call_for_new_events(struct pw_call *call, const struct pw_run_query *query, size_t bytes_max)
 {
     pw_call_init(call, QUERY_EVENTS_NEW,
@@ -394,7 +395,7 @@ pawl_status pw_postgres_read_waiting_steps(struct pw_reading *reading)
     return find_history(reading, &steps, QUERY_STEPS_WAITING_OLDEST, 5);
 }
 
-/* One round trip instead of three: who wakes a run waits for this. */
+/* One round trip instead of three, because a run that is being woken waits for it. */
 pawl_status pw_postgres_read_run(struct pw_reading *reading)
 {
     const struct pw_run_query *asked = &reading->asked->run;

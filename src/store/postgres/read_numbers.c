@@ -1,4 +1,5 @@
-/* read_numbers.c - reads that find numbers: when something is due next, how much there is of it, and what the database is. */
+/* read_numbers.c - reads that find numbers: when something is due next, how many there are, and facts about the
+ * database. */
 #include "store/postgres/read.h"
 #include "store/postgres/schema.h"
 
@@ -7,8 +8,8 @@
 /* clang-format off */
 
 #define EARLIEST "SELECT coalesce(min(d.at), 9223372036854775807) FROM "
-/* When the first is due past a time, but for what is left out; and with a share when the first of it is past $4: of the
- * others after the grace, $3. */
+/* When the first task is due past a time, except those left out.  With a share: when the first task of the share is
+ * due past $4.  Tasks of other shards count after the grace, $3. */
 #define NEXT(tasks, column, after, except)                                                                             \
     "(SELECT " column " AS at FROM workflow_task WHERE workflow = w.workflow AND " tasks " AND " column " > " after    \
     "  AND instance <> ALL(" except "::bigint[]) ORDER BY " column " LIMIT 1)"
@@ -18,7 +19,7 @@
     "  AND coalesce(substr(w.owned, shard + 1, 1), '1') = '1' ORDER BY " column " LIMIT 1) UNION ALL"                  \
     " (SELECT n.at + $3::bigint FROM " NEXT(tasks, column, "$4::bigint - $3::bigint", "$5") " n)"
 
-/* How many have a status, up to $2: by the task while the run is open, by the outcome afterwards. */
+/* How many instances have a status, up to $2: by the task while the run is open, by the outcome afterwards. */
 #define COUNT_UP_TO(table, column, value)                                                                              \
     "(SELECT count(*) FROM (SELECT 1 FROM unnest($1::text[]) AS w (workflow) CROSS JOIN LATERAL ("                     \
     "  SELECT 1 FROM " table " t WHERE t.workflow = w.workflow AND t." column " = " value " LIMIT $2::bigint) r"       \
@@ -79,7 +80,7 @@ static pawl_status find_earliest(struct pw_reading *reading)
     return status;
 }
 
-/* A statement about these names, and the shards that are owned of each. */
+/* Prepares a statement about these names, with the owned shards of each. */
 static void call_for(struct pw_reading *reading, unsigned name, const struct pw_text *names,
                      const struct pw_text *owned, size_t count)
 {

@@ -1,10 +1,13 @@
-/* receipt.c - see receipt.h.
+/* receipt.c - receipts of transactions; see receipt.h.
  *
- * A lost session may still be at work in the server, with our COMMIT yet to be read from its socket.  So it is ended
- * first, and its row is read once it is gone.
+ * Each session of a writer has one row in workflow_receipt, found by a random number (`lane`).  Each transaction
+ * writes its own number there, so the row holds the number of the session's last committed transaction.
  *
- * Behind a pooler the session is not ours to end.  There a transaction has its row locked before its COMMIT is sent
- * (apply.c), and whoever reads the row waits for the lock. */
+ * A lost session may still be at work in the server, with our COMMIT unread in its socket.  Reading the row too
+ * early would give the wrong answer.  So the session is ended first, and its row is read once it is gone.
+ *
+ * Behind a pooler the session is not ours to end.  There a transaction waits until its receipt is written, and so
+ * locked, before it sends its COMMIT (apply.c).  A reader of the row waits for that lock. */
 #include "store/postgres/receipt.h"
 
 #include <string.h>
@@ -37,7 +40,7 @@ bool pw_pg_receipt_open(struct pw_pg_connection *connection)
     pw_system_random(NULL, &receipt.lane, sizeof receipt.lane);
     receipt.lane = (receipt.lane & INT64_MAX) | 1; /* positive, and not 0 */
     pw_pg_send_values(connection, PW_PG_RECEIPT_OPEN, PW_VALUES(pw_int(receipt.lane)));
-    pw_pg_send_simple(connection, PW_PG_RECEIPT_FORGET); /* of sessions that ended without taking theirs away */
+    pw_pg_send_simple(connection, PW_PG_RECEIPT_FORGET); /* of sessions that ended without deleting theirs */
     pw_call_init(&call, PW_PG_SESSION_BEGUN, PW_NO_VALUES);
     pw_pg_ask(connection, &call, take_session, &arena, &receipt, NULL);
     bool fine = pw_pg_settle(connection, NULL) == PAWL_OK;
@@ -65,7 +68,7 @@ void pw_pg_receipt_close(struct pw_pg_connection *connection)
 
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
-/* False: it may still be at work. */
+/* Ends the session and waits until it is gone.  False: it may still be at work. */
 static bool end_session(struct pw_postgres *postgres, const struct pw_pg_receipt *receipt, int64_t until_ms)
 {
     struct pw_call call;

@@ -1,5 +1,5 @@
-/* schema.c - see schema.h.  The version is read once without a lock, because nearly always nothing is to be done, and
- * again under an advisory lock before anything is. */
+/* schema.c - see schema.h.  The version is first read without a lock, because nearly always there is nothing to do.
+ * It is read again under an advisory lock before anything is changed. */
 #include "store/postgres/schema.h"
 
 #include "base/error.h"
@@ -16,9 +16,9 @@ static const char make_schema[] =
     "  END IF;"
     " END $$";
 
-/* While a migration waits for the lock of a table, everybody else who needs the table queues behind it.  So it waits only
- * briefly; then it is undone and repeated (prepare_database()), and others go on in between.  Changing many old rows may take
- * long, so no statement has a timeout. */
+/* While a migration waits for the lock of a table, everybody else who needs the table queues behind it.  So it waits
+ * only briefly.  Then it is undone and repeated (prepare_database()), and others go on in between.  No statement has
+ * a timeout, because changing many old rows may take long. */
 static const char lock_briefly[] = "SET LOCAL lock_timeout = '300ms'; SET LOCAL statement_timeout = 0";
 
 static pawl_status refuse_foreign(const struct pw_pg_connection *connection, struct pawl_error *error)
@@ -65,7 +65,7 @@ static pawl_status read_version(struct pw_pg_connection *connection, int64_t *ou
 
 /* ---- Migrating ----------------------------------------------------------------------------------------------- */
 
-/* Pieces hold several statements each, which a pipeline does not take. */
+/* Pieces hold several statements each, which a pipeline does not allow. */
 static pawl_status run_piece(struct pw_pg_connection *connection, const char *sql, struct pawl_error *error)
 {
     PGresult *result = PQexec(connection->db, sql);
@@ -129,7 +129,7 @@ static pawl_status migrate_under_lock(struct pw_pg_connection *connection, const
         status = pw_pg_settle(connection, error);
     }
     if (status != PAWL_OK)
-        connection->failure.failed = true; /* decided here or not: who gives the connection back ends the transaction */
+        connection->failure.failed = true; /* makes pw_pg_give() roll back, whatever failed */
     return status;
 }
 

@@ -35,7 +35,7 @@ static bool parse_option(const char *option, struct pw_postgres_url *url)
     return url->schema != NULL && pw_text_is_identifier(pw_text_of(url->schema), SCHEMA_NAME_MAX, true);
 }
 
-/* Moves what is libpq's to the front of the options; what is ours is taken in. */
+/* Takes our options out and moves those of libpq to the front. */
 static pawl_status take_options(char *options, struct pw_arena *arena, struct pw_postgres_url *url,
                                 struct pawl_error *error)
 {
@@ -98,7 +98,7 @@ static bool make_label(const PQconninfoOption *settings, struct pw_arena *arena,
     return true;
 }
 
-/* Whether libpq has all of them. */
+/* True if libpq knows all of them. */
 static bool knows_secrets(const PQconninfoOption *settings, const struct pw_postgres_url *url)
 {
     for (size_t i = 0; i < url->secret_count; i++) {
@@ -111,7 +111,7 @@ static bool knows_secrets(const PQconninfoOption *settings, const struct pw_post
     return true;
 }
 
-/* is_unclear: what libpq says may quote a part of a secret. */
+/* is_unclear: libpq's message may quote a part of a secret, so it is not shown. */
 static pawl_status check_with_libpq(struct pw_arena *arena, struct pw_postgres_url *url, bool is_unclear,
                                     struct pawl_error *error)
 {

@@ -1,11 +1,12 @@
-/* user_ops.c - the user's SQL and functions, inside the transaction that records a step.
+/* user_ops.c - runs the user's SQL and functions inside the transaction that records a step.
  *
- * What goes wrong in them is the step's: the unit is refused and undone to its savepoint.  Only what speaks of the
- * database as a whole, or has ended the transaction, is everybody's.
+ * An error in them concerns the step: the unit is refused and rolled back to its savepoint.  Only an error that
+ * concerns the database as a whole, or that has ended the transaction, fails all units.
  *
- * They may read everything and write everything but our own tables.  SQL that would end the transaction or change the
- * session is known by its first word.  Statements that write our tables are stopped by triggers (migrations.c); those
- * that change them by the locks they take, which are looked at afterwards; a function's COMMIT by a trigger, too. */
+ * They may read everything and write everything but our own tables.  Four things stop the rest.  SQL that would end
+ * the transaction or change the session is recognised by its first word.  Triggers stop statements that write our
+ * tables (migrations.c).  Statements that change the structure of our tables are recognised afterwards by the locks
+ * they took.  A trigger stops a function's COMMIT. */
 #include <ctype.h>
 #include <jansson.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static pawl_status refuse_with(struct pw_transaction *transaction, const char *w
     return pw_unit_refuse_saying(transaction->core.unit, PW_REFUSED_MUTATION_FAILED, "%s", why);
 }
 
-/* What the server said about the user's statement. */
+/* Refuses the unit with what the server said about the user's statement. */
 static pawl_status refuse_failure(struct pw_transaction *transaction)
 {
     struct pw_pg_failure *failure = &transaction->connection->failure;
@@ -33,7 +34,7 @@ static pawl_status refuse_failure(struct pw_transaction *transaction)
     enum pw_refusal refusal = pw_pg_failed_with(failure, "23505") ? PW_REFUSED_UNIQUE : PW_REFUSED_MUTATION_FAILED;
     pawl_status status =
         pw_unit_refuse_saying(transaction->core.unit, refusal, "%s (SQLSTATE %s)", failure->text, failure->state);
-    *failure = (struct pw_pg_failure){ .failed = false }; /* the savepoint sees to the rest */
+    *failure = (struct pw_pg_failure){ .failed = false }; /* rolling back to the savepoint does the rest */
     return status;
 }
 
@@ -51,7 +52,7 @@ static bool take_search_path(void *user, void *of, struct pw_fields *fields)
     return true;
 }
 
-/* The search path is the session's, as it is before the user's code. */
+/* Gets the session's search path, as it is before the user's code runs. */
 static void send_begin(struct pw_transaction *transaction, struct pw_text *search_path)
 {
     struct pw_call call;
@@ -87,7 +88,7 @@ static pawl_status judge(struct pw_transaction *transaction, const struct pw_num
 
 /* ---- SQL: the first word ---------------------------------------------------------------------------------------- */
 
-/* Behind blanks and comments, which nest. */
+/* Skips blanks and comments, which nest. */
 static struct pw_text skip_blanks(struct pw_text sql)
 {
     const char *at = sql.data, *end = sql.data + sql.size;
@@ -128,7 +129,7 @@ static bool may_not_begin_with(struct pw_text sql)
 
 /* ---- SQL: parameters -------------------------------------------------------------------------------------------- */
 
-/* They go as texts; the statement says what they are. */
+/* Parameters are sent as texts; the statement determines their types. */
 struct parameters {
     size_t count;
     const char **values;
@@ -262,7 +263,7 @@ pawl_status pw_run_sql(struct pw_transaction *transaction, const struct pw_op_sq
 
 /* ---- Functions ----------------------------------------------------------------------------------------------- */
 
-/* What the function did not fetch. */
+/* Discards results that the function did not fetch. */
 static void drain(PGconn *db)
 {
     PGresult *result = NULL;
@@ -270,7 +271,7 @@ static void drain(PGconn *db)
         PQclear(result);
 }
 
-/* Out of the pipeline, as its own connection, and in again. */
+/* Leaves pipeline mode, calls the function with the connection, and enters pipeline mode again. */
 static pawl_status call(struct pw_transaction *transaction, const struct pw_op_mutate *op, pawl_status *out_answer,
                         struct pawl_error *why)
 {

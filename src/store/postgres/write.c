@@ -1,14 +1,19 @@
-/* write.c - sends what was decided, as arrays of rows: a few statements, however many rows.
+/* write.c - sends every changed row once, as arrays of rows: a few statements, however many rows.
  *
- * A statement is cut when it grows too large; nothing else depends on how many rows share one.  New instances go in the
- * order of their names, so that two transactions that create the same ones meet, and do not wait for each other. */
+ * pw_write() goes through the records of the core and sends those that differ from the database.  It only sends;
+ * apply.c waits.  Then it tells the core that they are written, so that a second pw_write() of the same transaction
+ * sends only what has changed since.
+ *
+ * A statement is split when it grows too large; nothing depends on how many rows share one.  New instances are
+ * inserted in the order of their names.  So two transactions that create the same instances meet at the first one,
+ * and cannot wait for each other in a circle. */
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "store/postgres/fields.h"
 #include "store/postgres/transaction.h"
 
-/* Rows of one statement. */
+/* The rows of one statement. */
 struct writing {
     struct pw_transaction *transaction;
     enum pw_pg_query name;
@@ -33,7 +38,7 @@ static void end(struct writing *writing)
     writing->tuples = (struct pw_tuples){ .arena = &transaction->core.arena };
 }
 
-/* The values of a row. */
+/* Adds a row to the statement. */
 static void put(struct writing *writing, const struct pw_value *values, size_t count)
 {
     if (pw_tuples_are_full(&writing->tuples))
@@ -53,7 +58,7 @@ static void send_deleted(struct pw_transaction *transaction, enum pw_pg_query na
 
 /* ---- Instances ----------------------------------------------------------------------------------------------- */
 
-/* Names are never written again; for what is there already they may be unknown, but no row is without. */
+/* A name column is NOT NULL but never updated, so in a row that exists an unknown name is written as an empty text. */
 static struct pw_text or_empty(struct pw_text text)
 {
     return text.data != NULL ? text : (struct pw_text){ "", 0 };
@@ -183,7 +188,8 @@ static bool take_kept(void *user, void *of, struct pw_fields *fields)
     return true;
 }
 
-/* Behind the steps themselves; one by one, because a run may begin again more than once. */
+/* Copies the steps that a new run keeps, after the steps themselves were written.  One statement per restart,
+ * because a run may be restarted more than once in a batch. */
 static void write_kept(struct pw_transaction *transaction)
 {
     struct pw_op_restart **ops = transaction->core.kept.rows;
@@ -232,7 +238,7 @@ static void write_hooks(struct pw_transaction *transaction)
     end(&writing);
 }
 
-/* One by one: mostly there is only one. */
+/* One statement per delivery, because mostly there is only one. */
 static void write_deliveries(struct pw_transaction *transaction)
 {
     struct pw_core_delivery *const *deliveries = transaction->core.deliveries.list.rows;
@@ -264,5 +270,6 @@ pawl_status pw_write(struct pw_transaction *transaction)
     write_deliveries(transaction);
     if (!pw_core_note_written(&transaction->core))
         return pw_no_memory(transaction);
-    return has_kept ? pw_settle(transaction) : PAWL_OK; /* which they are is known before anybody asks */
+    return has_kept ? pw_settle(transaction)
+                    : PAWL_OK; /* the records of copied steps must exist before a rule asks for them */
 }
