@@ -1,5 +1,5 @@
-/* arena.c - blocks from malloc, handed out by bumping an offset.  The first block is small, so that the many arenas that
- * hold next to nothing cost next to nothing; each further one is twice as large, up to a limit. */
+/* arena.c - takes blocks from malloc and hands them out by advancing an offset.  The first block is small, because
+ * many arenas hold next to nothing.  Each further block is twice as large, up to a limit. */
 #include "base/arena.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 enum {
     BLOCK_SIZE_MIN = 512,
     BLOCK_SIZE_MAX = 64 * 1024,
-    /* From here on a request gets a block of its own: sharing one would waste too much of it. */
+    /* A larger request gets a block of its own, because sharing a block would waste too much of it. */
     SHARED_SIZE_MAX = BLOCK_SIZE_MAX / 4,
     ALIGNMENT = _Alignof(max_align_t),
 };
@@ -69,7 +69,7 @@ static void *take_from_new_block(struct pw_arena *arena, size_t size)
     if (size > SHARED_SIZE_MAX) {
         block_size = size;
         if (arena->blocks != NULL)
-            place = &arena->blocks->older; /* behind the newest, whose free space stays in use */
+            place = &arena->blocks->older; /* behind the newest block, whose free space stays in use */
     }
     struct pw_arena_block *block = block_new(arena, block_size);
     if (block == NULL)
@@ -82,10 +82,10 @@ static void *take_from_new_block(struct pw_arena *arena, size_t size)
 
 void *pw_arena_take(struct pw_arena *arena, size_t size)
 {
-    if (size > PTRDIFF_MAX - sizeof(struct pw_arena_block) - ALIGNMENT) /* no object is larger */
+    if (size > PTRDIFF_MAX - sizeof(struct pw_arena_block) - ALIGNMENT) /* no object can be larger */
         return NULL;
     if (size == 0)
-        size = 1; /* so that every answer is a pointer of its own */
+        size = 1; /* so that every result is a distinct pointer */
     size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     struct pw_arena_block *block = arena->blocks;
     if (block != NULL && block->size - block->taken >= size) {

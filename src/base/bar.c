@@ -3,9 +3,9 @@
 
 #include <assert.h>
 
-/* The one variable of the library that is in no struct: it is about the thread, whichever engine it works for. */
-static _Thread_local int store_bars
-    __attribute__((tls_model("initial-exec"))); /* found without a call, as it is asked often */
+/* The only variable of the library outside a struct, because it concerns the thread, whichever engine it works for.  Its TLS model
+ * is one that needs no call, because it is read often. */
+static _Thread_local int store_bars __attribute__((tls_model("initial-exec")));
 
 void pw_bar_store(void)
 {

@@ -61,14 +61,14 @@ bool pw_budget_is_short(struct pw_budget *budget)
     return false;
 }
 
-/* ---- How much there is --------------------------------------------------------------------------------------------- */
+/* ---- The machine's memory ------------------------------------------------------------------------------------------ */
 
 static int64_t least(int64_t one, int64_t other)
 {
     return one < other ? one : other;
 }
 
-/* The number in a file; INT64_MAX: there is no such file, or no limit in it ("max"). */
+/* The number in a file.  INT64_MAX: there is no such file, or it sets no limit ("max"). */
 static int64_t read_limit(const char *path)
 {
     char line[64];
@@ -77,12 +77,12 @@ static int64_t read_limit(const char *path)
     if (file == NULL)
         return INT64_MAX;
     if (fgets(line, sizeof line, file) != NULL)
-        limit = strtoll(line, NULL, 10); /* one that is too large is the largest there is: no limit */
+        limit = strtoll(line, NULL, 10); /* a number that is too large becomes the largest there is: no limit */
     (void)fclose(file);
     return limit > 0 ? limit : INT64_MAX;
 }
 
-/* The least limit of a group and of all groups that contain it. */
+/* The smallest limit of a group and of all groups that contain it. */
 static int64_t limit_of_group(const char *root, const char *mount, const char *group, const char *file)
 {
     char path[PATH_SIZE], name[LINE_SIZE];

@@ -1,4 +1,4 @@
-/* clock.c - the one place that asks the system for time and chance. */
+/* clock.c - the only place that asks the system for time and randomness. */
 #include "base/clock.h"
 
 #include <sys/random.h>
@@ -32,8 +32,8 @@ void pw_system_random(void *unused, void *bytes, size_t size)
     (void)unused;
     unsigned char *at = bytes;
     while (size > 0) {
-        /* Fails only when a signal comes first.  Were there ever another reason, waiting would still be better than
-         * going on with ids and tokens that can be guessed. */
+        /* It fails only if a signal comes first.  Should there ever be another reason, waiting is better than going
+         * on with ids and tokens that can be guessed. */
         ssize_t got = getrandom(at, size, 0);
         if (got > 0) {
             at += got;

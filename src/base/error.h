@@ -1,4 +1,4 @@
-/* error.h - filling the caller's struct pawl_error. */
+/* error.h - fills in the caller's struct pawl_error. */
 #ifndef PW_BASE_ERROR_H
 #define PW_BASE_ERROR_H
 
@@ -6,13 +6,13 @@
 
 #include "pawl/status.h"
 
-/* Writes status and text, cut at the struct's size without splitting a UTF-8 character, and returns the status.
+/* Writes status and text, cut to the struct's size without splitting a UTF-8 character, and returns the status.
  * error may be NULL. */
 pawl_status pw_error(struct pawl_error *error, pawl_status status, const char *format, ...) PAWL_PRINTF(3, 4);
 pawl_status pw_error_list(struct pawl_error *error, pawl_status status, const char *format, va_list arguments)
     PAWL_PRINTF(3, 0);
 
-/* With the status's own text. */
+/* The same with the status's own text. */
 pawl_status pw_error_plain(struct pawl_error *error, pawl_status status);
 
 #endif

@@ -1,4 +1,8 @@
-/* process.c - see process.h. */
+/* process.c - see process.h.
+ *
+ * start() forks and execs the program with pipes for its standard streams.  attend() moves bytes until it ends.
+ * end() kills the rest of its group and collects its status.  The danger is a program that outlives the host: arm()
+ * makes the kernel kill it then. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* pipe2, execvpe, close_range, F_SETSIG, TEMP_FAILURE_RETRY */
 #endif
@@ -20,14 +24,14 @@ enum {
     INPUT,
     OUTPUT,
     COMPLAINTS,
-    REASON, /* why exec failed */
+    REASON, /* carries the errno if exec fails */
     FUSE,   /* both ends stay in the host; see arm() */
     PIPES
 };
 
 enum {
     OUTPUT_FIRST = 4096,
-    LOOK_MS_MIN = 1, /* whether it has ended, when its pipes say nothing */
+    LOOK_MS_MIN = 1, /* how often to check whether it has ended, while its pipes are quiet */
     LOOK_MS_MAX = 20,
     EXIT_NOT_STARTED = 127
 };
@@ -36,7 +40,7 @@ struct running {
     const struct pw_process *process;
     struct pw_process_outcome *outcome;
     pid_t pid;
-    int pipes[PIPES][2]; /* the end to read from, and the end to write to; -1: closed */
+    int pipes[PIPES][2]; /* the reading end and the writing end; -1: closed */
     size_t sent, room, complained;
     bool is_killed, is_gone, no_memory;
 };
@@ -93,16 +97,16 @@ static int arm(int fuse[2])
     return 0;
 }
 
-/* In the child, between fork and exec: only calls that are safe there. */
+/* Runs in the child between fork and exec, so it only makes calls that are safe there. */
 static void become(const struct pw_process *process, int pipes[PIPES][2], pid_t parent)
 {
     struct sigaction as_usual = { .sa_handler = SIG_DFL };
     sigset_t none;
     (void)setpgid(0, 0);
     int reason = arm(pipes[FUSE]);
-    /* If the host forks without exec, its children hold the fuse as well; at least the program itself ends with the host. */
+    /* If the host forks without exec, its children hold the fuse as well.  At least the program itself ends with the host. */
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* the host died before this was done */
+    if (getppid() != parent) /* the host died before the line above */
         _exit(EXIT_NOT_STARTED);
     (void)sigaction(SIGPIPE, &as_usual, NULL);
     (void)sigaction(SIGXFSZ, &as_usual, NULL);
@@ -123,7 +127,7 @@ static void become(const struct pw_process *process, int pipes[PIPES][2], pid_t 
     _exit(EXIT_NOT_STARTED);
 }
 
-/* 0, or why it could not be started. */
+/* Returns 0, or the errno why it could not be started. */
 static int start(struct running *running)
 {
     int(*pipes)[2] = running->pipes;
@@ -132,7 +136,7 @@ static int start(struct running *running)
     if (!open_pipes(pipes))
         return errno;
     (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of the host's runs in the child */
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* so that no handler of the host runs in the child */
     pid_t parent = getpid();
     running->pid = fork();
     if (running->pid == 0)
@@ -143,7 +147,7 @@ static int start(struct running *running)
     close_end(&pipes[OUTPUT][1]);
     close_end(&pipes[COMPLAINTS][1]);
     close_end(&pipes[REASON][1]);
-    if (reason == 0) /* the pipe is at its end when the program has begun */
+    if (reason == 0) /* the pipe ends when exec has succeeded */
         (void)TEMP_FAILURE_RETRY(read(pipes[REASON][0], &reason, sizeof reason));
     if (reason != 0 && running->pid > 0)
         (void)TEMP_FAILURE_RETRY(waitpid(running->pid, NULL, 0));
@@ -164,7 +168,7 @@ static void kill_group(struct running *running, enum pw_process_end why)
     (void)kill(-running->pid, SIGKILL);
 }
 
-/* How many bytes a read or write has moved.  0: no more for now, or for good, and then the end is closed. */
+/* How many bytes a read or write has moved.  0: none for now, or no more at all; then the end is closed. */
 static size_t moved(int *end, ssize_t result)
 {
     if (result > 0)
@@ -174,7 +178,7 @@ static size_t moved(int *end, ssize_t result)
     return 0;
 }
 
-/* SIGPIPE is blocked in this thread meanwhile. */
+/* SIGPIPE is blocked in this thread while this runs. */
 static void feed(struct running *running)
 {
     struct pw_text input = running->process->input;
@@ -221,7 +225,7 @@ static void listen_to_output(struct running *running)
     }
 }
 
-/* Only the last of it is kept. */
+/* Keeps only the last part. */
 static void listen_to_complaints(struct running *running)
 {
     char *text = running->outcome->complaints;
@@ -239,7 +243,8 @@ static void listen_to_complaints(struct running *running)
     }
 }
 
-/* A host that ignores SIGCHLD, or waits for all its children, has it taken away: then its number may be another's. */
+/* A host that ignores SIGCHLD, or waits for all its children, may collect the program's status.  Then its process
+ * number may belong to another process. */
 static bool has_ended(struct running *running)
 {
     siginfo_t info = { .si_pid = 0 };
@@ -248,7 +253,8 @@ static bool has_ended(struct running *running)
     return running->is_gone || info.si_pid != 0;
 }
 
-/* Something it started may keep the pipes open when it has long ended. */
+/* The loop ends when the program does, not when its pipes close, because processes that it started may keep them
+ * open. */
 static void attend(struct running *running)
 {
     int look_ms = LOOK_MS_MIN;
@@ -266,7 +272,7 @@ static void attend(struct running *running)
         if (poll(ends, 3, look_ms) == 0 && look_ms < LOOK_MS_MAX)
             look_ms *= 2;
         if (ends[1].revents != 0 || ends[2].revents != 0)
-            look_ms = LOOK_MS_MIN; /* closing them is often the last that it does */
+            look_ms = LOOK_MS_MIN; /* closing them is often the last thing that it does */
     }
 }
 
@@ -277,8 +283,8 @@ static void end(struct running *running)
     struct pw_process_outcome *outcome = running->outcome;
     int status = 0;
     if (!running->is_gone)
-        (void)kill(-running->pid, SIGKILL); /* what it left behind; the number is ours until the next call */
-    close_end(&running->pipes[FUSE][0]);    /* kills it even if the number is no longer ours */
+        (void)kill(-running->pid, SIGKILL); /* kills what it left behind; the number is ours until waitpid() */
+    close_end(&running->pipes[FUSE][0]);    /* kills the group even if the number is no longer ours */
     close_end(&running->pipes[FUSE][1]);
     bool is_known = !running->is_gone && TEMP_FAILURE_RETRY(waitpid(running->pid, &status, 0)) == running->pid;
     listen_to_output(running); /* what it wrote last */
@@ -289,7 +295,7 @@ static void end(struct running *running)
     outcome->number = WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status);
 }
 
-/* What is written there may be anything, and was cut anywhere. */
+/* Makes the text valid UTF-8 and printable, because it may hold anything and may be cut anywhere. */
 static void make_readable(char *text, size_t size)
 {
     size_t begin = 0;
@@ -308,7 +314,7 @@ static void make_readable(char *text, size_t size)
     }
 }
 
-/* A program that stops reading is no reason for the host to get a signal. */
+/* Keeps SIGPIPE from the host, because the program may stop reading at any time. */
 struct pipe_signal {
     sigset_t only, before;
     bool was_pending;

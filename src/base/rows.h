@@ -1,4 +1,4 @@
-/* rows.h - a growing array in an arena, for results whose number is not known beforehand. */
+/* rows.h - a growing array in an arena, for results whose number is not known in advance. */
 #ifndef PW_BASE_ROWS_H
 #define PW_BASE_ROWS_H
 
@@ -11,7 +11,7 @@ struct pw_rows {
     size_t count, capacity;
 };
 
-/* A zeroed row at the end; rows handed out before may have moved.  NULL when memory is out. */
+/* Adds a zeroed row at the end.  Earlier rows may move.  NULL when memory is out. */
 void *pw_rows_add(struct pw_rows *rows);
 
 #endif

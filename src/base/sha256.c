@@ -1,5 +1,5 @@
-/* sha256.c - see sha256.h; written from the standard.  The constants are the first 32 bits of the fractional parts of the
- * square roots (the beginning) and of the cube roots (the rounds) of the first primes. */
+/* sha256.c - see sha256.h; written from the standard.  The constants are the first 32 bits of the fractional parts
+ * of the square roots (initial state) and of the cube roots (rounds) of the first primes. */
 #include "base/sha256.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static uint32_t turn_right(uint32_t word, unsigned bits)
     return word >> bits | word << (32 - bits);
 }
 
-/* The block as sixteen words, and what they are spread into. */
+/* The message schedule: the block as sixteen words, expanded to 64. */
 static void spread(const unsigned char block[PW_SHA256_BLOCK], uint32_t words[64])
 {
     for (size_t i = 0; i < 16; i++)
@@ -71,7 +71,7 @@ void pw_sha256_add(struct pw_sha256 *hash, const void *data, size_t size)
     }
 }
 
-/* A one bit, zeroes, and the number of bits, up to the end of a block. */
+/* Pads the last block: a one bit, zeroes, and the number of bits. */
 void pw_sha256_end(struct pw_sha256 *hash, unsigned char out_digest[PW_SHA256_SIZE])
 {
     static const unsigned char one = 0x80, zero = 0;

@@ -1,4 +1,5 @@
-/* sha256.h - the hash of FIPS 180-4, for ids that follow from what somebody else says and must not be made to meet. */
+/* sha256.h - SHA-256 (FIPS 180-4), for ids that are derived from a caller's text and must not collide even if the
+ * caller tries. */
 #ifndef PW_BASE_SHA256_H
 #define PW_BASE_SHA256_H
 

@@ -1,4 +1,4 @@
-/* status.c - the names and texts of the codes, made from the one list in status.h. */
+/* status.c - the names and texts of the status codes, made from the list in status.h. */
 #include "pawl/status.h"
 
 #define STATUS_NAME(code, text) #code,
@@ -9,7 +9,7 @@ static const char *const names[] = { PAWL_STATUS_LIST(STATUS_NAME) };
 static const char *const texts[] = { PAWL_STATUS_LIST(STATUS_TEXT) };
 #undef STATUS_TEXT
 
-/* A number from outside, such as from a binding or a newer caller, may be unknown. */
+/* A number that comes from a binding or a newer caller may be unknown. */
 static int is_known(pawl_status status)
 {
     return (unsigned)status < (unsigned)PAWL_STATUS_COUNT;

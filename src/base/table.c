@@ -1,12 +1,13 @@
 /* table.c - open addressing with linear probing, at most three quarters full, so that a search always meets a free
- * place.  The hash is kept beside the key: a search compares bytes only when all 64 bits agree, growing hashes nothing. */
+ * place.  The hash is kept beside the key, so a search compares bytes only if all 64 bits agree, and growing
+ * computes no hashes. */
 #include "base/table.h"
 
 #include <stdlib.h>
 
 enum { CAPACITY_MIN = 16 };
 
-/* Free when its key is absent. */
+/* The place is free if its key is absent. */
 struct pw_table_entry {
     uint64_t hash;
     struct pw_text key;
@@ -26,8 +27,8 @@ static uint64_t word_at(const char *at)
     return word;
 }
 
-/* Eight bytes at a step: replay asks for a name at each durable call.  The last step overlaps the one before it, which
- * does no harm, because the size is hashed as well. */
+/* Hashes eight bytes at a time, because replay looks a name up at each durable call.  The last step overlaps the one
+ * before, which does no harm, because the size is hashed as well. */
 uint64_t pw_hash(struct pw_text text)
 {
     uint64_t hash = mix(UINT64_C(0xCBF29CE484222325), text.size), last = 0;
@@ -39,7 +40,7 @@ uint64_t pw_hash(struct pw_text text)
         for (size_t at = 0; at < text.size; at++)
             last = last << 8 | (unsigned char)text.data[at];
     }
-    /* Mixed once more, so that the last bytes, too, reach the low bits, which choose the place. */
+    /* Mixed once more, so that the last bytes also reach the low bits, which choose the place. */
     return mix(mix(hash, last), 0);
 }
 
@@ -50,7 +51,7 @@ void pw_table_clear(struct pw_table *table)
     *table = (struct pw_table){ .arena = table->arena };
 }
 
-/* The key's entry, or the free one where it belongs. */
+/* The key's entry, or the free place where it belongs. */
 static struct pw_table_entry *place_of(struct pw_table_entry *entries, size_t capacity, uint64_t hash,
                                        struct pw_text key)
 {
@@ -91,7 +92,7 @@ bool pw_table_add(struct pw_table *table, struct pw_text key, void *value)
     if (table->count >= table->capacity / 4 * 3 && !grow(table))
         return false;
     if (key.data == NULL)
-        key.data = ""; /* an absent key is found like the empty one; NULL marks free places */
+        key.data = ""; /* an absent key is found like the empty one, because NULL marks free places */
     uint64_t hash = pw_hash(key);
     *place_of(table->entries, table->capacity, hash, key) = (struct pw_table_entry){ hash, key, value };
     table->count++;

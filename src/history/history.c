@@ -1,4 +1,4 @@
-/* history.c - see history.h. */
+/* history.c - see history.h.  Steps and events are lists in order of appearance; a hash table finds steps by name. */
 #include "history/history.h"
 
 #include <stdlib.h>
@@ -63,7 +63,7 @@ struct pw_step *pw_history_find(const struct pw_history *history, struct pw_text
     return pw_table_find(&history->by_name, name);
 }
 
-/* Copies the row's texts.  False when memory is out. */
+/* Copies the row's texts into the history.  False when memory is out. */
 static bool keep_texts(struct pw_history *history, const struct pw_row_type *type, void *row)
 {
     for (const struct pw_field *field = type->fields; field < type->fields + type->count; field++) {
@@ -74,7 +74,7 @@ static bool keep_texts(struct pw_history *history, const struct pw_row_type *typ
     return true;
 }
 
-/* A step with this row.  NULL when memory is out. */
+/* Adds a step with this row.  NULL when memory is out. */
 static struct pw_step *add_step(struct pw_history *history, const struct pw_step_row *row)
 {
     struct pw_step *step = pw_arena_zero(&history->arena, sizeof *step);

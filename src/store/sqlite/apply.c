@@ -1,10 +1,14 @@
-/* apply.c - units of work, in order, in one transaction; and the frame that the core's rules stand in (batch.h). */
+/* apply.c - applies units in one SQLite transaction, and has the frame for the core's rules; see batch.h.
+ *
+ * BEGIN IMMEDIATE takes the write lock, so nobody else writes until the end.  Rows are loaded, the rules decide in
+ * memory, changed rows are written, and COMMIT makes them durable.  A failed transaction is rolled back, so its fate
+ * is always known. */
 #include "base/error.h"
 #include "store/sqlite/batch.h"
 
 /* ---- The frame ------------------------------------------------------------------------------------------------------- */
 
-/* Nobody else has a row locked while we write. */
+/* Never called: while we write, nobody else can have a row locked. */
 static pawl_status owe(struct pw_core *core, const struct pw_fence *at, int64_t owner, int64_t until_ms)
 {
     (void)at, (void)owner, (void)until_ms;
@@ -37,15 +41,15 @@ static const struct pw_frame frame = { .write = pw_sqlite_write,
                                        .end_savepoint = end_savepoint,
                                        .load_claimable = pw_sqlite_load_claimable };
 
-/* Most transactions are small, and need no other memory. */
+/* Most transactions are small and need no more memory than this, which is on the stack. */
 enum { BATCH_MEMORY = 8 * 1024 };
 
 /* ---- The transaction --------------------------------------------------------------------------------------------------- */
 
-/* A busy database is told apart from other trouble: it has taken its time already, and may be better later. */
+/* A busy database is reported as PAWL_BUSY, because the wait has taken its time already, and it may be better later. */
 static pawl_status begin_transaction(struct pw_sqlite_connection *connection, struct pawl_error *error)
 {
-    pw_sqlite_rollback(connection); /* what could not be rolled back when it failed */
+    pw_sqlite_rollback(connection); /* in case the last one could not be rolled back */
     pawl_status status = pw_query_simple(connection, PW_QUERY_BEGIN, error);
     if (status == PAWL_OK || (sqlite3_errcode(connection->db) & 0xff) != SQLITE_BUSY)
         return status;
@@ -62,7 +66,7 @@ static pawl_status carry_out(struct pw_batch *batch, struct pw_unit **units, siz
         status = pw_core_apply(&batch->core, units[position]);
     if (status == PAWL_OK)
         status = pw_sqlite_write(&batch->core);
-    if (status == PAWL_OK) /* nobody finds again what is written to a lost file */
+    if (status == PAWL_OK) /* what is written to a lost file would never be found again */
         status = pw_sqlite_file_check(&batch->sqlite->file, batch->core.error);
     if (status == PAWL_OK)
         status = pw_query_simple(batch->connection, PW_QUERY_COMMIT, batch->core.error);
@@ -75,7 +79,7 @@ static void answer(struct pw_unit **units, size_t count, pawl_status status)
 {
     for (size_t position = 0; position < count; position++) {
         pw_unit_answer(units[position], status);
-        units[position]->undone = status != PAWL_OK; /* a failed COMMIT was rolled back: readers never see it */
+        units[position]->undone = status != PAWL_OK; /* a failed COMMIT was rolled back, so readers never see it */
     }
 }
 
@@ -88,7 +92,7 @@ pawl_status pw_sqlite_apply(struct pw_store *store, struct pw_unit **units, size
     pw_arena_lend(&batch.core.arena, memory, sizeof memory);
     batch.connection = pw_sqlite_take_writer(sqlite);
     pawl_status status = begin_transaction(batch.connection, error);
-    batch.core.now_ms = store->ops->now_ms(store); /* only now: whoever had the lock before us has an earlier one */
+    batch.core.now_ms = store->ops->now_ms(store); /* only now: not before the time of those who had the lock */
     if (status == PAWL_OK)
         status = carry_out(&batch, units, count);
     if (status != PAWL_OK)

@@ -1,18 +1,23 @@
-/* claim.c - finds what may be claimed, and leases whose runners are dead.  What becomes of them the core decides. */
+/* claim.c - finds tasks that may be claimed, and leases whose runners are dead.  The core decides what becomes of
+ * them.
+ *
+ * A lease that has ended by the clock is not always over: if its runner lives, this process must have seen it
+ * unrenewed for a whole lease (sightings.h). */
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "store/sqlite/batch.h"
 #include "store/sqlite/read.h"
 
-/* ---- Leases that are over ---------------------------------------------------------------------------------------------- */
+/* ---- Expired leases ---------------------------------------------------------------------------------------------------- */
 
 static struct pw_moment moment_of(const struct pw_batch *batch)
 {
     return (struct pw_moment){ .wall_ms = batch->core.now_ms, .monotonic_ms = pw_sqlite_monotonic_ms(batch->sqlite) };
 }
 
-/* May this lease be taken?  It has ended; and its runner is dead, or was seen not to renew it for lease_ms (sightings.h). */
+/* True if the lease may be taken: it has ended, and its runner is dead or was seen not to renew it for lease_ms
+ * (sightings.h). */
 static bool is_over(struct pw_batch *batch, const struct pw_held *held, int64_t lease_ms)
 {
     if (held->locked_until_ms > batch->core.now_ms)
@@ -22,7 +27,7 @@ static bool is_over(struct pw_batch *batch, const struct pw_held *held, int64_t 
     return pw_sightings_see(&batch->sqlite->sightings, held, lease_ms, moment_of(batch)) == 0;
 }
 
-/* Adds the leases (struct pw_held) that the query finds; with lease_ms, only those that may be taken. */
+/* Adds the leases (struct pw_held) that the query finds.  With lease_ms, only those that may be taken. */
 static pawl_status collect_leases(struct pw_batch *batch, struct pw_query *query, int64_t lease_ms,
                                   struct pw_rows *leases)
 {
@@ -44,15 +49,15 @@ static struct pw_rows rows_of_leases(struct pw_batch *batch)
     return (struct pw_rows){ .arena = &batch->core.arena, .row_size = sizeof(struct pw_held) };
 }
 
-/* ---- What is due -------------------------------------------------------------------------------------------------------- */
+/* ---- Due tasks ---------------------------------------------------------------------------------------------------------- */
 
-/* A query that finds due tasks, and its like for a share of them. */
+/* A query that finds due tasks, and the variant for a share of them. */
 struct finder {
     enum pw_query_name all, shared;
 };
 
-/* Starts the query for one workflow of the claim.  A claim of a share also gives the shards that it owns and the time before which
- * other shards' tasks must have been due. */
+/* Starts the query for one workflow of the claim.  With a share it also binds the owned shards, and the time before
+ * which tasks of other shards must have been due. */
 static void start(struct pw_query *query, struct pw_batch *batch, const struct pw_op_claim *op, struct finder finder,
                   size_t position, const struct pw_value *values, size_t count)
 {
@@ -65,7 +70,7 @@ static void start(struct pw_query *query, struct pw_batch *batch, const struct p
                       PW_VALUES(pw_str(op->share.owned[position]), pw_int(batch->core.now_ms - op->share.grace_ms)));
 }
 
-/* Those that the share leaves out are found as well, and passed over later. */
+/* Also finds tasks that the share leaves out.  They are skipped later. */
 static pawl_status find_tasks(struct pw_batch *batch, const struct pw_op_claim *op, struct finder finder,
                               size_t position, size_t room, struct pw_rows *dues)
 {
@@ -81,7 +86,7 @@ static pawl_status find_tasks(struct pw_batch *batch, const struct pw_op_claim *
     return pw_query_end(&query, batch->core.error);
 }
 
-/* Adds at most `room` leases that may be taken.  Every lease that has ended is looked at all the same. */
+/* Adds at most `room` leases that may be taken.  Looks at every ended lease all the same, so that each is seen. */
 static pawl_status find_expired(struct pw_batch *batch, const struct pw_op_claim *op, size_t position, size_t room,
                                 struct pw_rows *dues)
 {
@@ -105,7 +110,7 @@ static pawl_status find_expired(struct pw_batch *batch, const struct pw_op_claim
 
 /* ---- Claiming ------------------------------------------------------------------------------------------------------------ */
 
-/* Wakes, retries, resumes and expired leases, of all workflows together. */
+/* Claims wakes, retries, resumes and expired leases, of all workflows together. */
 static pawl_status claim_resumable(struct pw_batch *batch, struct pw_op_claim *op, size_t max, struct pw_rows *claims)
 {
     static const struct finder finder = { PW_QUERY_CLAIM_RESUMABLE, PW_QUERY_CLAIM_RESUMABLE_SHARED };
@@ -119,7 +124,7 @@ static pawl_status claim_resumable(struct pw_batch *batch, struct pw_op_claim *o
     return status == PAWL_OK ? pw_core_claim(&batch->core, op, &dues, max, claims) : status;
 }
 
-/* First runs. */
+/* Claims runs that have not started. */
 static pawl_status claim_startable(struct pw_batch *batch, struct pw_op_claim *op, size_t max, struct pw_rows *claims)
 {
     static const struct finder finder = { PW_QUERY_CLAIM_STARTABLE, PW_QUERY_CLAIM_STARTABLE_SHARED };
@@ -139,7 +144,7 @@ static pawl_status load_lease(struct pw_batch *batch, int64_t instance, struct p
     return pw_sqlite_load_claimable(&batch->core, run, false);
 }
 
-/* A run whose lease is over, and of which a pause was asked for, is paused before anybody can claim it. */
+/* If a pause was requested of a run whose lease is over, the run is paused before anybody can claim it. */
 static pawl_status pause_expired(struct pw_batch *batch, const struct pw_op_claim *op)
 {
     struct pw_rows leases = rows_of_leases(batch);
@@ -156,12 +161,12 @@ static pawl_status pause_expired(struct pw_batch *batch, const struct pw_op_clai
         if (status == PAWL_OK)
             status = pw_core_pause_expired(&batch->core, run);
     }
-    /* Written at once, so that the finds behind it do not come upon them again. */
+    /* Written at once, so that the following finds do not find these tasks again. */
     return status == PAWL_OK && leases.count > 0 ? pw_sqlite_write(&batch->core) : status;
 }
 
-/* As many as are asked for, unless all that may be leased at once are fewer.  A lease that has ended, and may not be taken yet,
- * counts. */
+/* How many tasks the claim may take: as many as it asks for, unless the limit of leases leaves fewer.  A lease that
+ * has ended but may not be taken yet counts as leased. */
 static pawl_status find_room(struct pw_batch *batch, const struct pw_op_claim *op, size_t *out_max)
 {
     struct pw_rows leases = rows_of_leases(batch);
@@ -209,7 +214,8 @@ static int compare_owners(const void *left, const void *right)
     return (first->owner > second->owner) - (first->owner < second->owner);
 }
 
-/* Reaping looks at every lease.  So a lease that its runner stops renewing has been seen for long enough by the time it ends. */
+/* Reaping looks at every lease.  So if a runner stops renewing a lease, this process has seen it for long enough by
+ * the time it ends. */
 static void see_leases(struct pw_batch *batch, const struct pw_rows *leases)
 {
     struct pw_sightings *sightings = &batch->sqlite->sightings;
@@ -242,7 +248,7 @@ pawl_status pw_sqlite_reap(struct pw_core *core, struct pw_op_reap *op)
     if (leases.count == 0)
         return status;
 
-    /* Sorted by owner, so that each is asked about once. */
+    /* Sorted by owner, so that each owner is checked once. */
     struct pw_held *held = leases.rows;
     qsort(held, leases.count, sizeof *held, compare_owners);
     bool is_dead = false;

@@ -1,7 +1,8 @@
 /* connection.c - see connection.h.
  *
- * The busy handler is our own: SQLite's backs off to 100 ms, and a process that sleeps so long among others that do not
- * hardly ever gets its turn.  Ours sleeps 0.1 to 1 ms, with chance in it so that two that collide part again. */
+ * The busy handler is our own.  SQLite's backs off to 100 ms, and a process that sleeps that long among others that
+ * do not hardly ever gets the lock.  Ours sleeps 0.1 to 1 ms, with a random part so that two processes that collide
+ * do not collide again. */
 #include "store/sqlite/connection.h"
 
 #include <sys/stat.h>
@@ -48,7 +49,7 @@ static int wait_while_busy(void *user, int round)
     return 1;
 }
 
-/* SQLite says only "unable to open database file"; most often one of these is why. */
+/* SQLite only says "unable to open database file".  One of these is the usual reason. */
 static pawl_status explain_cannot_open(const struct pw_sqlite_connection *connection, int code,
                                        struct pawl_error *error)
 {
@@ -89,7 +90,8 @@ static pawl_status enter_wal_mode(struct pw_sqlite_connection *connection, struc
     return status;
 }
 
-/* SQLite would make it readable for all that the umask allows.  If it cannot be made, opening it says why. */
+/* Creates the file with our mode, because SQLite would use whatever the umask allows.  If that fails, opening it
+ * reports why. */
 static void create_file(const struct pw_sqlite_url *url)
 {
     int file = pw_sqlite_file_create(url->path, url->mode);
@@ -97,7 +99,8 @@ static void create_file(const struct pw_sqlite_url *url)
         (void)close(file);
 }
 
-/* SQLite looks at nothing but the database itself until something is read, so there is time to see which one it is. */
+/* Before the first read SQLite touches only the database file itself, so there is time to check that it is the right
+ * one. */
 static pawl_status open_connection(struct pw_sqlite_connection *connection, const struct pw_sqlite_url *url,
                                    const struct pw_sqlite_file *file, struct pawl_error *error)
 {
@@ -167,7 +170,7 @@ pawl_status pw_sqlite_open_reader(struct pw_sqlite_connection *connection, const
     return status;
 }
 
-/* close_v2, because a user's function may have left a statement of its own behind. */
+/* Uses close_v2, because a user's function may have left a statement of its own behind. */
 void pw_sqlite_close(struct pw_sqlite_connection *connection)
 {
     for (size_t name = 0; name < PW_QUERY_COUNT; name++) {

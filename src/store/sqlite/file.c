@@ -13,7 +13,7 @@ int pw_sqlite_file_create(const char *path, mode_t mode)
     struct stat found;
     int flags = O_RDWR | O_CREAT | O_CLOEXEC;
     int file = open(path, flags | O_EXCL, mode);
-    if (file < 0 && errno == EEXIST && stat(path, &found) != 0) /* a symbolic link that leads to nothing yet */
+    if (file < 0 && errno == EEXIST && stat(path, &found) != 0) /* a symbolic link whose target does not exist yet */
         file = open(path, flags, mode);
     if (file < 0 || fchmod(file, mode) == 0)
         return file;
@@ -29,7 +29,7 @@ static pawl_status tell_lost(const char *path, struct pawl_error *error)
                     "%s: the file was deleted or replaced while it was open; stop, put it back, and start again", path);
 }
 
-/* Is what `db` has open no longer what its name leads to? */
+/* True if the file that `db` has open is no longer the one at its path. */
 static bool has_moved(sqlite3 *db)
 {
     int moved = 0;

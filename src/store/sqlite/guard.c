@@ -1,4 +1,4 @@
-/* guard.c - see guard.h.  SQLite asks at each prepare; triggers of the user's own tables are asked about as well. */
+/* guard.c - see guard.h.  SQLite calls the authorizer at each prepare, for triggers of the user's tables as well. */
 #include "store/sqlite/guard.h"
 
 static bool is_ours(const char *name)

@@ -1,15 +1,15 @@
-/* hook_ops.c - finds and loads deliveries to hooks.  What becomes of them the core decides.
+/* hook_ops.c - finds and loads deliveries to hooks.  The core decides what becomes of them.
  *
- * A row's next_at is all that a claim looks at.  While an attempt is under way it is the end of its lease, so one that
- * never comes back is due again by itself. */
+ * A claim looks only at next_at.  While an attempt is under way, next_at is the end of its lease.  So a delivery
+ * whose attempt never comes back becomes due again by itself. */
 #include "base/error.h"
 #include "store/sqlite/batch.h"
 #include "store/sqlite/read.h"
 
-/* How many deliveries without an attempt left a claim finds beyond its max: more are left to later claims. */
+/* How many deliveries without an attempt left a claim finds beyond its max.  More are left to later claims. */
 enum { SPENT_MORE = 64 };
 
-/* Adds what the query finds (struct pw_core_delivery *). */
+/* Adds the deliveries that the query finds (struct pw_core_delivery *). */
 static pawl_status collect(struct pw_batch *batch, struct pw_query *query, struct pw_rows *found)
 {
     while (pw_query_step(query)) {
@@ -35,7 +35,7 @@ pawl_status pw_sqlite_load_hooks(struct pw_batch *batch)
 {
     const struct pw_op_hook_resend *const *resends = batch->core.resends.rows;
     struct pw_core_delivery **deliveries = batch->core.deliveries.list.rows;
-    size_t count = batch->core.deliveries.list.count; /* of those that are known by their keys */
+    size_t count = batch->core.deliveries.list.count; /* of those known by their keys */
     struct pw_rows found = no_deliveries(batch);
     struct pw_query query;
     pawl_status status = PAWL_OK;

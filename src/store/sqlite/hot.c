@@ -1,4 +1,4 @@
-/* hot.c - see hot.h.  Each task has one place where it may be kept; whoever comes later takes the place over. */
+/* hot.c - see hot.h.  Each task has one place, chosen by its key.  A later task takes the place over. */
 #include "store/sqlite/hot.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static struct pw_hot_task *place_of(const struct pw_hot *hot, int64_t key)
     return &hot->places[(uint64_t)key % PLACES];
 }
 
-/* 0 when it cannot be told: then it never equals the one that was noted. */
+/* The data version, or 0 if it is unknown, which never equals the remembered one. */
 static unsigned data_version(sqlite3 *db)
 {
     unsigned version = 0;
@@ -64,7 +64,7 @@ bool pw_hot_load_tail(const struct pw_hot *hot, struct pw_core_tail *tail)
     return true;
 }
 
-/* What is known of the log stays known while the run is the same. */
+/* What is known of the log's end stays valid while the run is the same. */
 static void keep_run(struct pw_hot *hot, const struct pw_core_run *run)
 {
     struct pw_hot_task *place = place_of(hot, run->key);

@@ -1,10 +1,10 @@
-/* hot.h - tasks that this process has seen last, kept in memory for as long as nobody else writes to the database.
+/* hot.h - keeps recently used tasks in memory as long as nobody else writes to the database.
  *
- * SQLite's data version changes with every commit of any connection, in this process or another.  It is noted after each commit
- * of ours.  If the next transaction begins with the same version, then nobody has committed in between, and what is kept is what
- * the database holds.  Otherwise everything is forgotten.
+ * SQLite's data version changes with every commit of any connection, in this process or another.  It is remembered
+ * after each commit of ours.  If the next transaction begins with the same version, nobody has committed in between,
+ * and the kept tasks are what the database holds.  Otherwise everything is forgotten.
  *
- * Only whoever has the writing connection uses it. */
+ * Only the thread that has the writing connection uses it. */
 #ifndef PW_STORE_SQLITE_HOT_H
 #define PW_STORE_SQLITE_HOT_H
 
@@ -21,20 +21,20 @@ struct pw_hot_task {
 };
 
 struct pw_hot {
-    struct pw_hot_task *places; /* owned; NULL: memory is out, and nothing is kept */
+    struct pw_hot_task *places; /* owned; NULL: memory was out, and nothing is kept */
     unsigned version;           /* after our last commit */
-    int64_t last_key;           /* of the newest instance; -1: not known */
+    int64_t last_key;           /* of the newest instance; -1: unknown */
 };
 
 void pw_hot_init(struct pw_hot *hot);
 void pw_hot_clear(struct pw_hot *hot);
 
-/* A transaction has begun: forgets everything if somebody else has written. */
+/* Called when a transaction has begun.  Forgets everything if somebody else has written. */
 void pw_hot_begin(struct pw_hot *hot, sqlite3 *db);
-/* Fills in the task.  False: it is not known. */
+/* Fills in the task.  False: it is not kept. */
 bool pw_hot_load(const struct pw_hot *hot, struct pw_core_run *run);
 bool pw_hot_load_tail(const struct pw_hot *hot, struct pw_core_tail *tail);
-/* The batch was committed: keeps what it has loaded and changed. */
+/* Called when the batch was committed.  Keeps what it has loaded and changed. */
 void pw_hot_keep(struct pw_hot *hot, sqlite3 *db, const struct pw_core *core);
 
 #endif

@@ -1,4 +1,7 @@
-/* load.c - reads the rows that a batch needs, before any rule runs.  Each is found by its key or by a unique index. */
+/* load.c - reads the rows that a batch needs, before any rule runs.  Each is found by its key or by a unique index.
+ *
+ * pw_sqlite_load() has a table of what to load, in order.  Loading one kind may want records of a later kind: a
+ * control, for example, wants the children that it concerns. */
 #include "base/error.h"
 #include "store/sqlite/batch.h"
 #include "store/sqlite/read.h"
@@ -41,7 +44,7 @@ static pawl_status load_task(struct pw_batch *batch, struct pw_core_run *run)
     return pw_query_end(&query, batch->core.error);
 }
 
-/* The task and its instance in one look, with the params of a run that nobody has claimed yet. */
+/* Loads the task and its instance with one statement, and the params if nobody has claimed the run yet. */
 static pawl_status load_whole(struct pw_batch *batch, struct pw_core_run *run, struct pw_arena *arena, bool with_size)
 {
     struct pw_query query;
@@ -54,7 +57,7 @@ static pawl_status load_whole(struct pw_batch *batch, struct pw_core_run *run, s
     return pw_query_end(&query, batch->core.error);
 }
 
-/* The instance of a run that may have ended. */
+/* Loads the instance of a run that may have ended. */
 static pawl_status load_instance(struct pw_batch *batch, struct pw_core_run *run)
 {
     struct pw_query query;
@@ -88,7 +91,7 @@ static pawl_status load_run(struct pw_batch *batch, void *record)
     return status == PAWL_OK ? load_task(batch, run) : status;
 }
 
-/* A record that the batch has already may be newer than the row, so only what it lacks is taken over. */
+/* A record that the batch has already may be newer than the row, so only what it lacks is taken from the row. */
 pawl_status pw_sqlite_load_claimable(struct pw_core *core, struct pw_core_run *run, bool with_size)
 {
     struct pw_batch *batch = pw_batch_of(core);
@@ -111,9 +114,9 @@ pawl_status pw_sqlite_load_claimable(struct pw_core *core, struct pw_core_run *r
     return status;
 }
 
-/* ---- Runs that are named by others ----------------------------------------------------------------------------------- */
+/* ---- Runs by name ------------------------------------------------------------------------------------------------------- */
 
-/* The instance that has the name; its texts are the name's.  NULL: memory is out. */
+/* Takes the instance that has the name and shares the name's texts.  NULL: memory is out. */
 static struct pw_core_run *take_named(struct pw_query *query, struct pw_core *core, struct pw_core_name *name)
 {
     name->key = pw_column_key(query);
@@ -147,7 +150,7 @@ static bool take_target(struct pw_query *query, struct pw_core *core, struct pw_
     return true;
 }
 
-/* One look for everything that an event to a named instance needs. */
+/* Loads everything that an event to a named instance needs, with one statement. */
 static pawl_status load_send(struct pw_batch *batch, void *record)
 {
     struct pw_core *core = &batch->core;
@@ -161,7 +164,7 @@ static pawl_status load_send(struct pw_batch *batch, void *record)
     return pw_query_end(&query, core->error);
 }
 
-/* What a control needs of the instance that it names; whom it concerns besides is known then. */
+/* Takes what a control needs of the instance that it names, and then wants the relatives that it concerns. */
 static bool take_control(struct pw_query *query, struct pw_batch *batch, struct pw_op_control *op,
                          struct pw_core_name *name)
 {
@@ -221,7 +224,7 @@ static pawl_status find_children(struct pw_batch *batch, void *record)
     return pw_query_end(&query, batch->core.error);
 }
 
-/* A runner that lives hears by itself of what is asked of a run, also when its lease seems to be over. */
+/* A live runner learns by itself of what is asked of a run, even if its lease seems to have expired. */
 static void note_living_holders(struct pw_batch *batch)
 {
     struct pw_core_run *const *run = batch->asked.rows;

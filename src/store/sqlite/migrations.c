@@ -1,26 +1,27 @@
-/* migrations.c - the tables.  Rows hang from one integer key per instance and hold small integers instead of words, so
- * that a step is one short row.
+/* migrations.c - the SQLite tables.  Rows refer to one integer key per instance and hold small integers instead of
+ * words, so that a step is one short row.
  *
- * Integers stand for the enums of store.h and service.h.  NULL is "none", for times as well.  The partial indexes on
- * workflow_task hold just the tasks that a claim may look at: a paused task is in none of them.
+ * Integers stand for the enums of core/rows.h and service.h.  NULL is "none", for times as well.  The partial
+ * indexes on workflow_task hold only the tasks that a claim may look at; a paused task is in none of them.
  *
- * Steps and log lines lie in the order in which they were written, with a narrow index by run.  Lying by run instead
- * (WITHOUT ROWID) each of 256 runs in a batch would dirty a page of its own; this way their rows share a few, and a
- * batch of boundaries costs half as much once runs have more than some ten steps. */
+ * Steps and log lines are stored in the order in which they were written, with a narrow index by run.  Stored by run
+ * instead (WITHOUT ROWID), each of 256 runs in a batch would dirty a page of its own.  This way their rows share a
+ * few pages, and a batch of step boundaries costs half as much once runs have more than about ten steps. */
 #include "store/sqlite/migrations.h"
 
 /* clang-format off */
 
-/* Columns that came later: the parent in version 4, what a run was begun with in 7. */
+/* Columns that were added later: the parent in version 4, the terms of a run in 7. */
 #define LINK_COLUMNS(COLUMN)                                                                                           \
     COLUMN("workflow_instance", "parent INTEGER") COLUMN("workflow_instance", "parent_run INTEGER")                    \
     COLUMN("workflow_instance", "relation INTEGER")
 #define INSTANCE_VERSION(COLUMN) COLUMN("workflow_instance", "version TEXT")
 #define RUN_VERSION(COLUMN) COLUMN("workflow_run", "version TEXT")
-/* Tasks of before version 3 are all in shard 0, which is as good as any other; a run that is restarted gets its own. */
+/* Tasks from before version 3 are all in shard 0, which is as good as any other.  A restart gives a run its own
+ * shard. */
 #define SHARD(COLUMN) COLUMN("workflow_task", "shard INTEGER NOT NULL DEFAULT 0")
 #define DEMAND(COLUMN) COLUMN("workflow_task", "demand INTEGER NOT NULL DEFAULT 0")
-/* Of steps: the first in version 4, the others, of which the place of earlier steps is not known, in 6. */
+/* Columns of steps: the first was added in version 4, the others in 6.  The place of earlier steps is unknown. */
 #define DESCRIPTION(COLUMN) COLUMN("workflow_step", "description TEXT")
 #define STATE_COLUMNS(COLUMN)                                                                                          \
     COLUMN("workflow_step", "state INTEGER NOT NULL DEFAULT 0") COLUMN("workflow_step", "undoes TEXT")                 \
@@ -31,8 +32,9 @@
 #define IS_FAILURE(COLUMN) COLUMN("workflow_event", "is_failure INTEGER NOT NULL DEFAULT 0")
 #define IS_REPAIR(COLUMN) COLUMN("workflow_log", "is_repair INTEGER NOT NULL DEFAULT 0")
 
-/* Most instances have no parent, and are in neither of the indexes; the second holds just those children that the end of their
- * parent's run may concern, with all that it asks about them.  Nor are those without a version in theirs. */
+/* Most instances have no parent and are in neither index.  The second holds only the children that the end of their
+ * parent's run may concern, with all columns that it reads.  Likewise, instances without a version are not in the
+ * index by version. */
 #define CHILD_INDEXES                                                                                                  \
     "CREATE INDEX workflow_instance_child ON workflow_instance (parent) WHERE parent IS NOT NULL;"                     \
     "CREATE INDEX workflow_instance_open_child ON workflow_instance (parent, parent_run, relation)"                    \
@@ -49,7 +51,7 @@ static const char instance_table[] =
     "  workflow TEXT NOT NULL,"
     "  id TEXT NOT NULL,"
     "  run INTEGER NOT NULL,"
-    "  outcome INTEGER," /* NULL while it has not ended */
+    "  outcome INTEGER," /* NULL while the run is open */
     "  params TEXT,"
     "  output TEXT,"
     "  error_name TEXT,"
@@ -59,7 +61,7 @@ static const char instance_table[] =
     "  started_at INTEGER,"
     "  completed_at INTEGER" LINK_COLUMNS(PW_COLUMN_HERE) INSTANCE_VERSION(PW_COLUMN_HERE) ");"
     "CREATE UNIQUE INDEX workflow_instance_id ON workflow_instance (workflow, id);"
-    "CREATE INDEX workflow_instance_order ON workflow_instance (workflow);" /* and, as in every index, the key */
+    "CREATE INDEX workflow_instance_order ON workflow_instance (workflow);" /* and, as every index, the key */
     "CREATE INDEX workflow_instance_ended ON workflow_instance (workflow, outcome) WHERE outcome IS NOT NULL;"
     CHILD_INDEXES VERSION_INDEX;
 
@@ -83,7 +85,7 @@ static const char task_table[] =
     "  WHERE kind < 3 AND processing = 0 AND status < 2;"
     "CREATE INDEX workflow_task_startable ON workflow_task (workflow, due_at)"
     "  WHERE kind = 3 AND processing = 0 AND status < 2;"
-    /* With all that reaping reads, because each claim looks at every lease. */
+    /* Has all columns that reaping reads, because it looks at every lease. */
     "CREATE INDEX workflow_task_leased ON workflow_task (workflow, locked_until, owner, processing)"
     "  WHERE processing = 1;"
     "CREATE INDEX workflow_task_status ON workflow_task (workflow, status);";
@@ -140,9 +142,9 @@ static const char log_table[] = "CREATE TABLE workflow_log ("
                                 "  created_at INTEGER NOT NULL" IS_REPAIR(PW_COLUMN_HERE) ");"
                                 "CREATE UNIQUE INDEX workflow_log_order ON workflow_log (instance, run, seq);";
 
-/* Version 2.  A row is deleted once it is delivered; one without next_at has failed for good.  The indexes of lists are
- * partial, so that the many of one status are not in the way of the few of the other; each ends, as every index does,
- * with the key, which is the order of lists. */
+/* Version 2.  A row is deleted once it is delivered.  A row without next_at has failed for good.  The list indexes
+ * are partial, so that many rows of one state do not slow down listing the few of the other.  Each ends with the
+ * key, as every index does, which is the order of lists. */
 static const char hook_table[] =
     "CREATE TABLE workflow_hook ("
     "  key INTEGER PRIMARY KEY AUTOINCREMENT,"
@@ -170,7 +172,7 @@ static const char hook_table[] =
     "CREATE INDEX workflow_hook_all_pending ON workflow_hook (key) WHERE next_at IS NOT NULL;"
     "CREATE INDEX workflow_hook_all_failed ON workflow_hook (key) WHERE next_at IS NULL;";
 
-/* Version 3.  The rows of runners that have died are deleted by the others, see runners.c. */
+/* Version 3.  Other runners delete the rows of dead ones, see runners.c. */
 static const char runner_table[] = "CREATE TABLE workflow_runner ("
                                    "  owner INTEGER PRIMARY KEY,"
                                    "  name TEXT NOT NULL,"
@@ -178,15 +180,15 @@ static const char runner_table[] = "CREATE TABLE workflow_runner ("
                                    "  is_sharing INTEGER NOT NULL,"
                                    "  started_at INTEGER NOT NULL);";
 
-/* At most one row: which part of a store of several databases this one was.  Only read by now (pw_read_part()). */
+/* At most one row: which part of a store of several databases this one was.  It is only read (PW_READ_PART). */
 static const char set_table[] = "CREATE TABLE workflow_set ("
                                 "  key INTEGER PRIMARY KEY CHECK (key = 1),"
                                 "  id INTEGER NOT NULL,"
                                 "  number INTEGER NOT NULL," /* from 0 */
                                 "  size INTEGER NOT NULL);";
 
-/* Version 5.  A row for each run but the newest of an instance, which the instance itself describes.  Runs that were replaced
- * before have no row. */
+/* Version 5.  One row for each run except the newest of an instance, which the instance itself describes.  Runs that
+ * were replaced before have no row. */
 static const char run_table[] = "CREATE TABLE workflow_run ("
                                 "  instance INTEGER NOT NULL,"
                                 "  run INTEGER NOT NULL,"
@@ -199,9 +201,9 @@ static const char run_table[] = "CREATE TABLE workflow_run ("
                                 "  replaced_at INTEGER NOT NULL" RUN_VERSION(PW_COLUMN_HERE) ");"
                                 "CREATE UNIQUE INDEX workflow_run_order ON workflow_run (instance, run);";
 
-/* Version 6.  What had to be read from texts until then: what became of a step, which step a compensation undoes, and whose end
- * a call or a child waits for.  A name that was too long for the prefix was cut, with a number behind it: such a compensation
- * undoes the step that begins like it. */
+/* Version 6.  Fills in what was only in texts until then: the state of a step, which step a compensation undoes, and
+ * which instance a call or a child waits for.  A compensation's name that was too long was cut and given a number.
+ * Such a compensation undoes the step whose name begins in the same way. */
 static const char step_state[] =
     STATE_COLUMNS(PW_COLUMN_ADDED)
     "UPDATE workflow_step SET state = CASE WHEN status = 1 THEN 1 WHEN error_name IS NOT 'STEP_ABANDONED' THEN 2"
@@ -217,17 +219,17 @@ static const char step_state[] =
     "UPDATE workflow_step SET awaited_workflow = substr(wait_event_type, 2, instr(wait_event_type, '/') - 2),"
     "    awaited_id = substr(wait_event_type, instr(wait_event_type, '/') + 1)"
     "  WHERE kind IN (4, 5) AND substr(wait_event_type, 1, 1) = '$' AND instr(wait_event_type, '/') > 0;"
-    /* A deferred without a timeout is looked at after a year. */
+    /* A deferred without a timeout was given a year. */
     "UPDATE workflow_step SET timeout = wake_at - updated_at"
     "  WHERE kind = 6 AND status = 0 AND wake_at - updated_at < 31535940000;";
 
-/* Version 8.  That an answer is a failure was a "!" behind its type. */
+/* Version 8.  Until then a "!" after its type marked an answer as a failure. */
 static const char event_failure[] =
     IS_FAILURE(PW_COLUMN_ADDED)
     "UPDATE workflow_event SET is_failure = 1, type = substr(type, 1, length(type) - 1)"
     "  WHERE substr(type, 1, 1) = '$' AND substr(type, -1) = '!';";
 
-/* That failed steps were put back was known by the text of the line that says so. */
+/* Until then the text of a log line showed that failed steps were reset. */
 static const char log_repair[] =
     IS_REPAIR(PW_COLUMN_ADDED)
     "UPDATE workflow_log SET is_repair = 1"
@@ -239,7 +241,8 @@ static const char log_repair[] =
 
 enum { NEWEST = 8 };
 
-/* A view that is there costs every ALTER TABLE dearly, but not what a new database does: it has none before its tables. */
+/* A new database gets its views after its tables, because an existing view makes every ALTER TABLE expensive.  An earlier
+ * database gets its views anew. */
 #define VIEW(since, since_postgres, name, select)                                                                      \
     { 0, since, "CREATE VIEW " name " AS " select },                                                                   \
     { since, NEWEST, "DROP VIEW IF EXISTS " name ";CREATE VIEW " name " AS " select },

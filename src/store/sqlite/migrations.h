@@ -1,4 +1,4 @@
-/* migrations.h - the schema. */
+/* migrations.h - the steps that create the SQLite schema and bring an earlier one up to date. */
 #ifndef PW_STORE_SQLITE_MIGRATIONS_H
 #define PW_STORE_SQLITE_MIGRATIONS_H
 

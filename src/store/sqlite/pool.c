@@ -1,7 +1,7 @@
-/* pool.c - who uses which connection; see sqlite.h.
+/* pool.c - the pool of connections; see sqlite.h.
  *
- * The reader that was given back last is taken first, so those that are needed only at peaks sink to the bottom.  There they
- * are closed after a while, because each holds descriptors and memory. */
+ * The reader that was given back last is taken first, so those that are needed only at peaks sink to the bottom.
+ * There they are closed after a while, because each costs descriptors and memory. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -25,7 +25,7 @@ pawl_status pw_sqlite_take_reader(struct pw_sqlite *sqlite, struct pw_sqlite_con
                                   struct pawl_error *error)
 {
     (void)pthread_mutex_lock(&sqlite->lock);
-    if (sqlite->url.in_memory) { /* the lock is kept until it is given back */
+    if (sqlite->url.in_memory) { /* the lock is held until it is given back */
         *out_connection = &sqlite->writer;
         return PAWL_OK;
     }
@@ -56,7 +56,7 @@ static void close_reader(struct pw_sqlite_connection *connection)
     free(connection);
 }
 
-/* Takes the reader out that has been idle longest, if that is long.  Otherwise NULL. */
+/* Removes the reader that has been idle longest, if it has been idle long enough.  Otherwise NULL. */
 static struct pw_sqlite_connection *take_stale(struct pw_sqlite *sqlite, int64_t now_ms)
 {
     struct pw_sqlite_connection *oldest = sqlite->idle[0];

@@ -51,7 +51,7 @@ void pw_presence_clear(struct pw_presence *presence)
 
 /* ---- In memory ----------------------------------------------------------------------------------------------- */
 
-/* With the lock held. */
+/* Call it with the lock held. */
 static size_t place_of(const struct pw_presence *presence, int64_t owner)
 {
     size_t place = 0;
@@ -91,7 +91,7 @@ static bool is_remembered(struct pw_presence *presence, int64_t owner)
     return is_known;
 }
 
-/* ---- Beside a file ------------------------------------------------------------------------------------------- */
+/* ---- In a file beside the database --------------------------------------------------------------------------- */
 
 static bool is_same_file(int one, int other)
 {
@@ -100,7 +100,7 @@ static bool is_same_file(int one, int other)
            first.st_ino == second.st_ino;
 }
 
-/* Both descriptions must be of one file: in another that took its place everybody would seem dead. */
+/* Both descriptors must refer to the same file, because in a new file in its place everybody would seem dead. */
 static int open_beside(const struct pw_presence *presence, int other)
 {
     int file = other < 0 ? pw_sqlite_file_create(presence->path, presence->mode) : -1;
@@ -113,7 +113,7 @@ static int open_beside(const struct pw_presence *presence, int other)
     return -1;
 }
 
-/* -1, with errno, when it cannot be opened. */
+/* -1, with errno, if it cannot be opened. */
 static int open_once(struct pw_presence *presence, int *file)
 {
     (void)pthread_mutex_lock(&presence->lock);

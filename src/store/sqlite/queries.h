@@ -1,8 +1,8 @@
-/* queries.h - the SQL of transactions: constant text with bound values, prepared once per connection.  That of reads stands
- * beside the functions that read (read.c, read_numbers.c).
+/* queries.h - the SQL of transactions: constant text with bound values, prepared once per connection.  The SQL of
+ * reads is beside the functions that read (read.c, read_numbers.c).
  *
- * Parameters are numbered in the order in which the code binds them.  INDEXED BY stands where a plan that changes with
- * the user's own ANALYZE would turn a due-query or a page into a scan. */
+ * Parameters are numbered in the order in which the code binds them.  INDEXED BY is used where a plan that changes
+ * with the user's own ANALYZE would turn a due query or a page into a scan. */
 #ifndef PW_STORE_SQLITE_QUERIES_H
 #define PW_STORE_SQLITE_QUERIES_H
 
@@ -14,7 +14,8 @@
 #define STEP_COLUMNS_OF(table) PW_COLUMNS(PW_STEP_FIELDS, table)
 #define STEP_COLUMNS STEP_COLUMNS_OF("")
 
-/* Facts of an instance that its task does not have.  Params can be large, so they are read only when `with_params` holds. */
+/* Facts of an instance that its task does not have.  Params can be large, so they are read only if `with_params`
+ * holds. */
 #define FACT_COLUMNS(with_params)                                                                                      \
     "i.workflow, i.id, i.created_at, i.parent, i.parent_run, i.relation, CASE WHEN " with_params " THEN i.params END"
 
@@ -30,19 +31,19 @@
 
 #define HOOK_COLUMNS PW_COLUMNS(PW_DELIVERY_FIELDS, "h.") PW_COLUMNS(PW_HOOK_FIELDS, "h.") ", i.workflow, i.id"
 #define HOOK_INSTANCE " CROSS JOIN workflow_instance i ON i.key = h.instance"
-/* A delivery whose instance is gone comes with NULLs, and is given up. */
+/* A delivery whose instance is gone comes with NULLs and fails for good. */
 #define HOOK_TOLD(index)                                                                                               \
     "SELECT " HOOK_COLUMNS " FROM workflow_hook h" index " LEFT JOIN workflow_instance i ON i.key = h.instance"
 #define HOOK_DUE_IF(condition)                                                                                         \
     HOOK_TOLD(" INDEXED BY workflow_hook_due") " WHERE h.hook = ?1 AND h.next_at <= ?2 AND " condition                 \
     " ORDER BY h.next_at LIMIT ?3"
 
-/* A task that may be claimed, in the three ways in which one can be; and of those the ones in the shards of ?2 or ?4. */
+/* The three kinds of claimable tasks; and of those the ones in the shards of ?2 or ?4. */
 #define RESUMABLE "workflow_task INDEXED BY workflow_task_resumable WHERE kind < 3 AND processing = 0 AND status < 2"
 #define STARTABLE "workflow_task INDEXED BY workflow_task_startable WHERE kind = 3 AND processing = 0 AND status < 2"
 #define LEASED "workflow_task INDEXED BY workflow_task_leased WHERE processing = 1"
 #define DUE_IN_SHARE(column) " AND (+" column " <= ?5 OR substr(?4, shard + 1, 1) = '1')"
-/* A lease: struct pw_held. */
+/* The columns of a lease (struct pw_held). */
 #define HELD_COLUMNS "instance, owner, run, epoch, locked_until"
 
 #define PW_SQLITE_QUERIES(QUERY)                                                                                       \
@@ -130,7 +131,7 @@
         " FROM workflow_step WHERE instance = ?1 AND run = ?2 AND seq < ?3 AND seq <> ?4 AND status <> 0"              \
         " AND (?5 = 0 OR status = 1 OR state < 3) RETURNING seq")                                                      \
                                                                                                                        \
-    /* Where an event goes: the instance, its task, whether it has the event, and until when it waits for such a one. */\
+    /* Where an event goes: the instance, its task, whether it has the event, and until when a step waits for one. */  \
     QUERY(EVENT_TARGET,                                                                                                \
         "SELECT i.key, i.run, i.outcome, i.created_at, i.parent, i.parent_run, i.relation,"                            \
         " EXISTS (SELECT 1 FROM workflow_event WHERE instance = i.key AND run = i.run AND id = ?3),"                   \
@@ -171,7 +172,7 @@
 
 /* clang-format on */
 
-/* Statements are known by their numbers.  Each file that has some begins with a number of its own. */
+/* Statements are identified by numbers.  Each file that has statements begins with a number of its own. */
 enum {
     PW_QUERIES = 0,                                     /* these: connection.c */
     PW_QUERIES_OF_READ = PW_STATEMENTS_MAX,             /* read.c */
@@ -180,7 +181,7 @@ enum {
 };
 extern const struct pw_statement pw_sqlite_queries_of_read[PW_STATEMENTS_MAX];
 extern const struct pw_statement pw_sqlite_queries_of_read_numbers[PW_STATEMENTS_MAX];
-/* Its text is NULL where no statement has the number. */
+/* The text is NULL if no statement has the number. */
 const struct pw_statement *pw_sqlite_query(unsigned number);
 
 enum pw_query_name {

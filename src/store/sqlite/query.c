@@ -143,7 +143,7 @@ pawl_status pw_query_simple(struct pw_sqlite_connection *connection, unsigned na
     return pw_query_run(connection, name, PW_NO_VALUES, error);
 }
 
-/* A rollback that fails leaves a connection whose next BEGIN fails, and that is told then. */
+/* If a rollback fails, the next BEGIN on the connection fails and reports it. */
 void pw_sqlite_rollback(struct pw_sqlite_connection *connection)
 {
     if (!sqlite3_get_autocommit(connection->db)) {

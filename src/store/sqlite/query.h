@@ -1,7 +1,7 @@
-/* query.h - one use of a prepared statement: start with its values, step, read columns in order, end.
+/* query.h - one use of a prepared statement: start it with its values, step, read columns in order, end it.
  *
- * The first thing that goes wrong is remembered, the calls after it do nothing, and pw_query_end() tells it; so only
- * the end is checked.  Bound texts are borrowed until then.  A query that was started must be ended. */
+ * The first error is remembered, the calls after it do nothing, and pw_query_end() returns it.  So only the end has
+ * to be checked.  Bound texts are borrowed until then.  A query that was started must be ended. */
 #ifndef PW_STORE_SQLITE_QUERY_H
 #define PW_STORE_SQLITE_QUERY_H
 
@@ -12,9 +12,9 @@
 struct pw_query {
     struct pw_sqlite_connection *connection;
     sqlite3_stmt *statement;
-    int code;      /* SQLITE_OK, or the first trouble */
-    int parameter; /* bound last */
-    int column;    /* to be read next */
+    int code;      /* SQLITE_OK, or the first error */
+    int parameter; /* the number of the last bound one */
+    int column;    /* the next to read */
 };
 
 void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connection, unsigned name,
@@ -22,32 +22,32 @@ void pw_query_start(struct pw_query *query, struct pw_sqlite_connection *connect
 /* Binds the parameters that follow. */
 void pw_query_bind(struct pw_query *query, const struct pw_value *values, size_t count);
 
-/* True: there is a row.  False: no more, or trouble. */
+/* True: there is a row.  False: no more rows, or an error. */
 bool pw_query_step(struct pw_query *query);
-/* The same, with a zeroed record at the end of `records` for the row.  NULL: no more, or trouble. */
+/* Steps, and adds a zeroed record to `records` for the row.  NULL: no more rows, or an error. */
 void *pw_query_next(struct pw_query *query, struct pw_rows *records);
 
 int64_t pw_column_integer(struct pw_query *query); /* NULL is 0 */
 int64_t pw_column_count(struct pw_query *query);   /* see core/fields.h */
 int64_t pw_column_time(struct pw_query *query);
-/* A number that a row is found by; anything else is a damaged row. */
+/* The key of a row; anything else means that the row is damaged. */
 int64_t pw_column_key(struct pw_query *query);
-/* One of the enumerators 0 to most; anything else is a damaged row. */
+/* An enumerator from 0 to `most`; anything else means that the row is damaged. */
 int pw_column_choice(struct pw_query *query, int most);
 bool pw_column_is_null(struct pw_query *query);
 struct pw_text pw_column_text(struct pw_query *query, struct pw_arena *arena); /* a copy; NULL is absent */
-/* A column for each field of the type. */
+/* Reads one column for each field of the type. */
 void pw_column_row(struct pw_query *query, struct pw_arena *arena, const struct pw_row_type *type, void *row);
 
 pawl_status pw_query_end(struct pw_query *query, struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* The whole of a statement that has no rows; the second is for one without parameters. */
+/* Runs a statement without result rows; the second one has no parameters. */
 pawl_status pw_query_run(struct pw_sqlite_connection *connection, unsigned name, const struct pw_value *values,
                          size_t count, struct pawl_error *error) PAWL_MUST_CHECK;
 pawl_status pw_query_simple(struct pw_sqlite_connection *connection, unsigned name,
                             struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* Ends the transaction, if it has not ended by itself, so that nothing of it remains. */
+/* Rolls back the transaction, unless it has ended by itself. */
 void pw_sqlite_rollback(struct pw_sqlite_connection *connection);
 
 #endif

@@ -1,5 +1,5 @@
-/* read.c - reading rows (store/read.h).  Each read has a connection of its own.  Those that find rows are one statement, so
- * that they see one state of the database, and every unit that was answered before they began. */
+/* read.c - reads that find rows (store/read.h).  Each read has a connection of its own.  A read of rows is one
+ * statement, so it sees one state of the database, and every unit that was answered before it began. */
 #include "store/sqlite/read.h"
 
 #include "base/error.h"
@@ -11,7 +11,7 @@
 
 /* clang-format off */
 
-/* The instance, its task, and when the newest step was changed: see pw_instance_merge(). */
+/* The instance, its task, and when its newest step changed; see pw_instance_merge(). */
 #define INSTANCE_COLUMNS_WITH(step_updated_at)                                                                         \
     PW_COLUMNS(PW_INSTANCE_FIELDS, "i.") ", t.instance, " TASK_COLUMNS_OF("t.") ", " step_updated_at
 #define INSTANCE_COLUMNS                                                                                               \
@@ -19,8 +19,8 @@
                           "  WHERE s.instance = t.instance AND s.run = t.run ORDER BY s.seq DESC LIMIT 1)")
 #define INSTANCE_AND_TASK " FROM workflow_instance i LEFT JOIN workflow_task t ON t.instance = i.key"
 
-/* The pages of PW_INSTANCE_FILTERS.  ?1 is the workflow, or the value of a filter that stands alone; ?2 where the page begins, ?3 how
- * many rows, ?4 the value. */
+/* The pages of PW_INSTANCE_FILTERS.  ?1 is the workflow, or the value of a filter that stands alone; ?2 is where the
+ * page begins, ?3 how many rows, ?4 the value. */
 #define INSTANCE_PAGES(QUERY, name, shape, column, type, index)                                                        \
     QUERY(LIST_BY_##name##_OLDEST,                                                                                     \
         LIST_##shape(#column, #index) KEY_##shape " > ?2 ORDER BY " KEY_##shape " LIMIT ?3")                           \
@@ -121,12 +121,12 @@ void pw_read_hook_row(struct pw_query *query, struct pw_arena *arena, struct pw_
     hook->instance_id = pw_column_text(query, arena);
 }
 
-/* What the rows of a statement become. */
+/* How the rows of a statement are read. */
 struct shape {
-    const struct pw_row_type *type; /* of rows that are its fields; or NULL */
+    const struct pw_row_type *type; /* if a row is just the fields of this type; or NULL */
     void (*read)(struct pw_query *query, struct pw_arena *arena, void *row);
     size_t size;
-    pw_row_bytes_fn *bytes_of; /* of lists that are bounded by these; else NULL */
+    pw_row_bytes_fn *bytes_of; /* for lists that are limited by payload size; else NULL */
 };
 
 static void read_instance(struct pw_query *query, struct pw_arena *arena, void *row)
@@ -161,7 +161,7 @@ static const struct shape instances = { NULL, read_instance, sizeof(struct pw_in
                           hooks = { NULL, read_hook, sizeof(struct pw_hook_row), NULL },
                           runners = { &pw_runner_type, NULL, sizeof(struct pw_runner_row), NULL };
 
-/* The statement's rows are what is found, up to that many bytes of payloads (0: all). */
+/* Finds the statement's rows, up to bytes_max of payloads (0: all). */
 static pawl_status find_page(struct pw_reading *reading, const struct shape *shape, size_t bytes_max, unsigned name,
                              const struct pw_value *values, size_t count)
 {
@@ -208,7 +208,7 @@ pawl_status pw_sqlite_read_instance_by_key(struct pw_reading *reading)
     return find(reading, &instances, QUERY_INSTANCE_BY_KEY, PW_VALUES(pw_int(reading->asked->key)));
 }
 
-/* A statement for each: nothing is sent anywhere, and each is found by its index. */
+/* One statement for each, because there are no round trips and each is found by an index. */
 pawl_status pw_sqlite_read_instances(struct pw_reading *reading)
 {
     const struct pw_instances_wanted *wanted = &reading->asked->wanted;
@@ -294,7 +294,7 @@ pawl_status pw_sqlite_read_waiting_steps(struct pw_reading *reading)
     return find_history(reading, &steps, QUERY_STEPS_WAITING_OLDEST, 4);
 }
 
-/* Never asked for: the store does not say reads_runs. */
+/* Never asked for, because the store does not set reads_runs. */
 pawl_status pw_sqlite_read_run(struct pw_reading *reading)
 {
     return pw_error_plain(reading->error, PAWL_INVALID);
@@ -309,7 +309,7 @@ pawl_status pw_sqlite_list_hooks(struct pw_reading *reading)
     return find(reading, &hooks, pw_hooks_query(QUERY_HOOKS, query), values, query->hook.data != NULL ? 3 : 2);
 }
 
-/* Those that are dead are left out. */
+/* Leaves out the dead ones. */
 pawl_status pw_sqlite_list_runners(struct pw_reading *reading)
 {
     size_t count = 0;
@@ -374,7 +374,7 @@ pawl_status pw_sqlite_read(struct pw_store *store, const struct pw_read *asked, 
         pw_sqlite_give_writer(sqlite);
         return status;
     }
-    if (asked->kind == PW_READ_TASK_COUNTS || asked->kind == PW_READ_HOOKS) /* the ready check reads these */
+    if (asked->kind == PW_READ_TASK_COUNTS || asked->kind == PW_READ_HOOKS) /* the readiness check reads these */
         status = pw_sqlite_file_check(&sqlite->file, error);
     if (status == PAWL_OK)
         status = pw_sqlite_take_reader(sqlite, &reading.connection, error);

@@ -1,21 +1,21 @@
-/* read.h - rows as statements give them out, for whoever reads them inside a transaction as well; and the functions that answer
- * reads, each beside its statement: read.c, and for those that find numbers read_numbers.c. */
+/* read.h - turns result rows into structs, for reads and for transactions, and declares the functions that answer
+ * reads.  Each is beside its statement, in read.c, or in read_numbers.c if it finds numbers. */
 #ifndef PW_STORE_SQLITE_READ_H
 #define PW_STORE_SQLITE_READ_H
 
 #include "store/sqlite/query.h"
 #include "store/sqlite/sqlite.h"
 
-/* Of TASK_COLUMNS_OF(). */
+/* Reads TASK_COLUMNS_OF(). */
 void pw_read_task(struct pw_query *query, struct pw_task *task);
-/* Three columns: parent, its run, relation. */
+/* Reads three columns: parent, its run, relation. */
 void pw_read_link(struct pw_query *query, struct pw_link *out_link);
-/* Of HELD_COLUMNS. */
+/* Reads HELD_COLUMNS. */
 void pw_read_held(struct pw_query *query, struct pw_held *held);
-/* Of HOOK_COLUMNS. */
+/* Reads HOOK_COLUMNS. */
 void pw_read_hook_row(struct pw_query *query, struct pw_arena *arena, struct pw_hook_row *hook);
 
-/* A read, and the statement that is being carried out for it. */
+/* A read under way. */
 struct pw_reading {
     struct pw_sqlite *sqlite;
     struct pw_sqlite_connection *connection;

@@ -1,4 +1,4 @@
-/* read_numbers.c - reads that find numbers: when something is due next, and how much there is of it. */
+/* read_numbers.c - reads that find numbers: when something is due next, and how many there are. */
 #include "base/error.h"
 #include "store/sqlite/read.h"
 
@@ -6,12 +6,13 @@
 
 /* clang-format off */
 
-/* None of those that a share leaves out, which are ",1,2," or nothing. */
+/* Leaves out the instances that a share excepts, listed as ",1,2," or nothing. */
 #define NOT_EXCEPTED(list) " AND instr(" list ", ',' || instance || ',') = 0"
-/* When the first is due past a time. */
+/* When the first task is due past a time. */
 #define NEXT_OF(column, tasks, past, except)                                                                           \
     "(SELECT min(" column ") FROM " tasks " AND workflow = ?1 AND " column " > " past NOT_EXCEPTED(except) ")"
-/* When the first of the shards is due that is so past a time, and the first of all after the grace, past another. */
+/* When the first task of the owned shards is due past a time, and the first of all shards, after the grace, past
+ * another time. */
 #define NEXT_OF_SHARE(column, tasks, past, all_past)                                                                   \
     "(SELECT " column " FROM " tasks " AND workflow = ?1 AND " column " > " past                                       \
     "  AND substr(?2, shard + 1, 1) = '1'" NOT_EXCEPTED("?6") " ORDER BY " column " LIMIT 1), "                        \
@@ -20,7 +21,7 @@
 #define DUE_COUNT(column, tasks) "(SELECT count(*) FROM " tasks " AND workflow = ?1 AND " column " <= ?2)"
 #define TASK_COUNT(status)                                                                                             \
     "(SELECT count(*) FROM workflow_task INDEXED BY workflow_task_status WHERE workflow = ?1 AND status = " status ")"
-/* How many have a status, up to a limit: by the task while the run is open, by the outcome afterwards. */
+/* How many instances have a status, up to a limit: by the task while the run is open, by the outcome afterwards. */
 #define COUNT_UP_TO(max, table, index, column, value)                                                                  \
     "(SELECT count(*) FROM (SELECT 1 FROM " table " INDEXED BY " index                                                 \
     "  WHERE workflow = ?1 AND " column " = " value " LIMIT " max "))"
@@ -71,7 +72,7 @@ static void start(struct pw_reading *reading, unsigned name, const struct pw_val
 
 /* ---- When next ----------------------------------------------------------------------------------------------- */
 
-/* *earliest_ms, or the earliest of the times in the columns of the one row. */
+/* The earliest of *earliest_ms and the times in the columns of the one row. */
 static pawl_status take_earliest(struct pw_reading *reading, int64_t *earliest_ms)
 {
     struct pw_query *query = &reading->query;
@@ -97,15 +98,15 @@ pawl_status pw_sqlite_next_hook(struct pw_reading *reading)
     return status;
 }
 
-/* What is looked for: of one workflow, past a time, as things are now. */
+/* A question about one workflow, past a time, as things are now. */
 struct due_question {
-    const struct pw_share *share;   /* NULL: of all */
-    struct pw_text excepted;        /* that it leaves out, as the queries look for them */
-    struct pw_text workflow, owned; /* owned absent: all is ours */
+    const struct pw_share *share;   /* NULL: all tasks */
+    struct pw_text excepted;        /* the instances that it leaves out, as a list for the queries */
+    struct pw_text workflow, owned; /* owned absent: all shards */
     int64_t after_ms, now_ms;
 };
 
-/* ",1,2,": where the queries look for a key; nothing when none is left out.  False when memory is out. */
+/* Writes the list of excepted keys as ",1,2,", or nothing if none is left out.  False when memory is out. */
 static bool write_excepted(struct pw_arena *arena, const struct pw_share *share, struct pw_text *out_list)
 {
     enum { DIGITS_MAX = 20 };
@@ -127,7 +128,7 @@ static bool write_excepted(struct pw_arena *arena, const struct pw_share *share,
     return true;
 }
 
-/* Tasks that are nobody's, and leases that have not expired. */
+/* Tasks that nobody holds, and leases that have not expired. */
 static pawl_status earliest_due(struct pw_reading *reading, const struct due_question *question)
 {
     const struct pw_value after = pw_int(question->after_ms), excepted = pw_str(question->excepted);
@@ -150,7 +151,7 @@ void pw_read_held(struct pw_query *query, struct pw_held *held)
     held->locked_until_ms = pw_column_integer(query);
 }
 
-/* An expired lease is due when it may be taken, which of a runner that lives is later (sightings.h). */
+/* An expired lease is due when it may be taken, which is later if its runner lives (sightings.h). */
 static pawl_status earliest_expired(struct pw_reading *reading, const struct due_question *question)
 {
     struct pw_sqlite *sqlite = reading->sqlite;
@@ -210,8 +211,8 @@ static bool is_behind(struct pw_text text, struct pw_text other)
     return order != 0 ? order > 0 : text.size > other.size;
 }
 
-/* Absent behind the last.  There is no index that begins with anything else, so workflows are hopped over one by one;
- * in a damaged index that might go in a circle. */
+/* The next workflow by name, or absent after the last.  There is no index over all workflows, so they are visited
+ * one by one.  A result that does not come after the given name counts as the end, because a damaged index might go in a circle. */
 static pawl_status workflow_after(struct pw_reading *reading, struct pw_arena *arena, struct pw_text *workflow)
 {
     struct pw_text next = { NULL, 0 };
@@ -223,7 +224,7 @@ static pawl_status workflow_after(struct pw_reading *reading, struct pw_arena *a
     return status;
 }
 
-/* Adds the columns of the one row. */
+/* Adds up the columns of the one row. */
 static pawl_status add_counts(struct pw_reading *reading, int64_t *counts, size_t count)
 {
     if (pw_query_step(&reading->query))
@@ -257,7 +258,7 @@ pawl_status pw_sqlite_count_tasks(struct pw_reading *reading)
 {
     struct pw_arena arena = { 0 };
     struct pw_task_counts counts = { .oldest_due_at_ms = INT64_MAX };
-    struct pw_text workflow = { "", 0 }; /* before them all */
+    struct pw_text workflow = { "", 0 }; /* comes before all names */
     int64_t hooks[2] = { 0 };
     pawl_status status = workflow_after(reading, &arena, &workflow);
     while (status == PAWL_OK && workflow.data != NULL) {
@@ -286,7 +287,7 @@ pawl_status pw_sqlite_count_waiting_steps(struct pw_reading *reading)
     return add_counts(reading, &reading->found->total, 1);
 }
 
-/* What is counted of a workflow is no more than what is left to be counted. */
+/* Counts no more of a workflow than is left to count. */
 pawl_status pw_sqlite_count_statuses(struct pw_reading *reading)
 {
     const struct pw_names_query *query = &reading->asked->names;

@@ -1,15 +1,15 @@
-/* runners.c - what runners say about themselves: a row for each, good for as long as its lock shows that it lives
- * (presence.h).  Nothing beats: an idle file is not written.
+/* runners.c - the rows in which runners describe themselves.  A row is valid as long as the runner's lock shows that
+ * it lives (presence.h).  There are no heartbeats, so an idle file is not written.
  *
- * In a file the row is written by a connection of its own, because the store's writing one belongs to whoever commits.
- * Rows of the dead are deleted by whoever says something next, and by reaping.  In memory a runner lives until it is
- * withdrawn. */
+ * In a file the row is written by a connection of its own, because the store's writing connection belongs to the
+ * thread that commits.  Rows of dead runners are deleted by the next runner that describes itself, and by reaping.
+ * In memory a runner lives until it is withdrawn. */
 #include "base/error.h"
 #include "base/rows.h"
 #include "store/sqlite/query.h"
 #include "store/sqlite/sqlite.h"
 
-enum { BUSY_MS_MAX = 1000, PROBE_BUSY_MS = 100 }; /* nobody waits long to be listed, or to learn of others */
+enum { BUSY_MS_MAX = 1000, PROBE_BUSY_MS = 100 }; /* describing a runner and probing must not wait long */
 
 static pawl_status read_rows(struct pw_sqlite_connection *connection, struct pw_rows *rows, struct pawl_error *error)
 {
@@ -26,13 +26,13 @@ static pawl_status forget(struct pw_sqlite_connection *connection, int64_t owner
     return pw_query_run(connection, PW_QUERY_RUNNER_FORGET, PW_VALUES(pw_int(owner)), error);
 }
 
-/* Beside a file that was replaced are the locks of others: nobody of ours is dead because he has none there. */
+/* If the file was replaced, the locks beside it belong to others, and a missing lock proves nothing. */
 bool pw_sqlite_is_dead(struct pw_sqlite *sqlite, int64_t owner)
 {
     return pw_sqlite_file_check(&sqlite->file, NULL) == PAWL_OK && pw_presence_is_dead(&sqlite->presence, owner);
 }
 
-/* Workers outside have no presence, and numbers below 1. */
+/* External workers have numbers below 1 and no presence. */
 bool pw_sqlite_may_live(struct pw_sqlite *sqlite, int64_t owner)
 {
     return owner > 0 &&
@@ -57,7 +57,7 @@ static pawl_status write_row(struct pw_sqlite_connection *connection, const stru
     return pw_query_run(connection, PW_QUERY_RUNNER_DESCRIBE, PW_VALUES(pw_row(&pw_runner_type, row)), error);
 }
 
-/* A url that waits no longer than this. */
+/* The URL with a wait of at most busy_ms. */
 static struct pw_sqlite_url impatient(struct pw_sqlite_url url, int64_t busy_ms)
 {
     if (url.busy_ms > busy_ms)
@@ -87,8 +87,8 @@ static pawl_status write_in_file(struct pw_sqlite *sqlite, const struct pw_runne
     return status;
 }
 
-/* Written and deleted in one transaction: pages change and go to the log, and no reader ever sees the row.  No runner has
- * the number 0. */
+/* Writes and deletes a row in one transaction.  Pages change and go to the log, but no reader ever sees the row.  No
+ * runner has the number 0. */
 static pawl_status write_nothing(struct pw_sqlite_connection *connection, struct pawl_error *error)
 {
     static const struct pw_runner_row row = { .owner = 0, .name = { "probe", 5 }, .workflows = { "", 0 } };
@@ -121,7 +121,7 @@ void pw_sqlite_withdraw(struct pw_store *store, int64_t owner)
     if (!sqlite->url.in_memory)
         return;
     pawl_status status = forget(pw_sqlite_take_writer(sqlite), owner, NULL);
-    (void)status; /* memory is out: it is listed for longer */
+    (void)status; /* memory is out: it stays listed */
     pw_sqlite_give_writer(sqlite);
 }
 

@@ -1,5 +1,5 @@
-/* schema.c - see schema.h.  The version is read once without a lock, because nearly always nothing is to be done, and
- * again under the write lock before anything is. */
+/* schema.c - see schema.h.  The version is first read without a lock, because nearly always there is nothing to do.
+ * It is read again under the write lock before anything is changed. */
 #include "store/sqlite/schema.h"
 
 #include "base/error.h"
@@ -61,7 +61,7 @@ static pawl_status read_version(struct pw_sqlite_connection *connection, int64_t
 static pawl_status execute(struct pw_sqlite_connection *connection, const char *sql, struct pawl_error *error)
 {
     int code = sqlite3_exec(connection->db, sql, NULL, NULL, NULL);
-    if ((code & 0xff) == SQLITE_ERROR) /* the SQL is right: a name in it must be taken */
+    if ((code & 0xff) == SQLITE_ERROR) /* the SQL is right, so a name in it must be taken */
         return refuse_foreign(connection, error);
     return code == SQLITE_OK ? PAWL_OK : pw_sqlite_error(connection, code, error);
 }

@@ -1,6 +1,6 @@
-/* schema.h - brings a database's schema up to date, whoever else is opening it at the same time.
+/* schema.h - brings a database's schema up to date, even if other processes open it at the same time.
  *
- * The file may be the application's, with tables of its own; so the version is kept in a table of ours, and only a
+ * The file may belong to the application and have tables of its own.  So the version is kept in a table of ours.  A
  * table that has one of our names without being ours is refused. */
 #ifndef PW_STORE_SQLITE_SCHEMA_H
 #define PW_STORE_SQLITE_SCHEMA_H
@@ -11,9 +11,9 @@
 pawl_status pw_sqlite_migrate(struct pw_sqlite_connection *connection, const struct pw_progress *progress,
                               struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* The newest version that there is a migration to. */
+/* The newest schema version that this library knows. */
 int64_t pw_sqlite_newest_version(void);
-/* PW_READ_SCHEMA. */
+/* Answers PW_READ_SCHEMA. */
 pawl_status pw_sqlite_read_version(struct pw_sqlite_connection *connection, int64_t *out_version,
                                    struct pawl_error *error) PAWL_MUST_CHECK;
 

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where nobody makes rounds, rows of leases that are gone stay.  At this many all are forgotten, and seen anew.  A round sees
- * only leases that there are, so it forgets none of them, however many; and neither does who looks before the next round. */
+/* Without rounds, rows of leases that are gone would stay.  At this many rows all are forgotten, and leases are seen
+ * anew.  A round sees only existing leases, so it forgets none of them, however many, and nor does a look before the
+ * next round. */
 enum { SIGHTINGS_MAX = 65536, SIGHTINGS_FIRST = 64 };
 
 bool pw_sightings_init(struct pw_sightings *sightings)
@@ -20,7 +21,7 @@ void pw_sightings_clear(struct pw_sightings *sightings)
     (void)pthread_mutex_destroy(&sightings->lock);
 }
 
-/* These with the lock held.  Where the instance is, or would be. */
+/* Call these with the lock held.  The position of the instance, or where it would be. */
 static size_t place_of(const struct pw_sightings *sightings, int64_t instance)
 {
     size_t first = 0, end = sightings->count;
@@ -47,7 +48,7 @@ static bool is_same(const struct pw_held *one, const struct pw_held *other)
            one->locked_until_ms == other->locked_until_ms;
 }
 
-/* NULL when memory is out. */
+/* Inserts a row.  NULL when memory is out. */
 static struct pw_sighting *insert(struct pw_sightings *sightings, int64_t instance)
 {
     if (!sightings->in_round && sightings->count >= SIGHTINGS_MAX && sightings->count >= 2 * sightings->seen_last)

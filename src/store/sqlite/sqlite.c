@@ -1,4 +1,4 @@
-/* sqlite.c - opening and closing the SQLite store, and its table of functions. */
+/* sqlite.c - opens and closes the SQLite store, and has its table of functions. */
 #include "store/sqlite/sqlite.h"
 
 #include <stdlib.h>
@@ -18,9 +18,10 @@ int64_t pw_sqlite_monotonic_ms(const struct pw_sqlite *sqlite)
     return sqlite->clock.monotonic_ms(sqlite->clock.user);
 }
 
-/* A log that stays behind beside another file would be taken for that one's by whoever opens it next.  What we have
- * open is the file that it belongs to, wherever that is now, and the log itself: nothing is looked for by name here.
- * Nobody is waited for: who keeps it busy has the same file open, and will do this in turn. */
+/* If the file was replaced, the write-ahead log that stays beside the new file would be taken for the new file's by
+ * the next process that opens it.  So the log is emptied into the file that it belongs to.  We have both open, so
+ * nothing is looked up by name here.  Nobody is waited for, because whoever keeps the file busy has the same file
+ * open and will do the same. */
 static void empty_log_of_lost_file(struct pw_sqlite *sqlite)
 {
     if (pw_sqlite_file_check(&sqlite->file, NULL) == PAWL_OK)
@@ -29,7 +30,7 @@ static void empty_log_of_lost_file(struct pw_sqlite *sqlite)
     (void)sqlite3_wal_checkpoint_v2(sqlite->writer.db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 
-/* The writer is closed last: the last one out folds the write-ahead log into the file. */
+/* The writer is closed last, because the last connection copies the write-ahead log into the file. */
 static void close_store(struct pw_store *store)
 {
     struct pw_sqlite *sqlite = (struct pw_sqlite *)store;
@@ -59,7 +60,7 @@ static const struct pw_store_ops sqlite_ops = {
 
 /* ---- Opening ------------------------------------------------------------------------------------------------- */
 
-/* The name that is remembered has no symbolic links in it, so every process finds the same runners beside it. */
+/* The remembered path has no symbolic links, so every process finds the same runners file beside it. */
 static pawl_status open_rest(struct pw_sqlite *sqlite, const struct pw_progress *progress, struct pawl_error *error)
 {
     pawl_status status = pw_sqlite_migrate(&sqlite->writer, progress, error);

@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "store/option.h"
 
-/* Who may read and write it, as chmod takes it: 0600 to 0666, and the owner may both. */
+/* Permissions as chmod takes them, 0600 to 0666.  The owner must be able to read and write. */
 static bool parse_mode(const char *text, mode_t *out_mode)
 {
     mode_t mode = 0;

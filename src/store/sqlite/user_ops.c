@@ -1,7 +1,8 @@
-/* user_ops.c - the user's SQL and functions, inside the transaction that records a step.
+/* user_ops.c - runs the user's SQL and functions inside the transaction that records a step.
  *
- * What goes wrong in them is the step's: the unit is refused and undone to its savepoint.  Only what speaks of the
- * database as a whole, or has ended the transaction, is everybody's. */
+ * An error in them concerns the step: the unit is refused and rolled back to its savepoint.  Only an error that
+ * concerns the database as a whole, or that has ended the transaction, fails all units.  guard.h says what they may
+ * not do. */
 #include <jansson.h>
 #include <stdlib.h>
 
@@ -64,7 +65,7 @@ static int bind_value(sqlite3_stmt *statement, int index, const json_t *value)
     return SQLITE_MISUSE;
 }
 
-/* "$3" is a name to SQLite, "?3" a number, and a bare "?" the next number.  0: it is none of these. */
+/* To SQLite "$3" is a name, "?3" a number, and a bare "?" the next number.  0: it is none of these. */
 static size_t parameter_number(sqlite3_stmt *statement, int index)
 {
     const char *name = sqlite3_bind_parameter_name(statement, index);
@@ -77,7 +78,7 @@ static size_t parameter_number(sqlite3_stmt *statement, int index)
 
 static pawl_status bind_parameters(struct pw_batch *batch, sqlite3_stmt *statement, const json_t *parameters)
 {
-    size_t given = json_array_size(parameters); /* 0 of NULL */
+    size_t given = json_array_size(parameters); /* 0 for NULL */
     int wanted = sqlite3_bind_parameter_count(statement);
     if (given != (size_t)wanted)
         return pw_unit_refuse_saying(batch->core.unit, PW_REFUSED_MUTATION_FAILED,
@@ -126,7 +127,7 @@ static pawl_status prepare_one(struct pw_batch *batch, struct pw_text sql, sqlit
     if (*out_statement == NULL)
         return pw_unit_refuse_saying(batch->core.unit, PW_REFUSED_MUTATION_FAILED, "the SQL holds no statement");
 
-    /* What follows may be blanks and comments, which prepare to nothing. */
+    /* The rest may be blanks and comments, which prepare to nothing. */
     sqlite3_stmt *second = NULL;
     code = tail < end ? sqlite3_prepare_v2(db, tail, (int)(end - tail), &second, NULL) : SQLITE_OK;
     (void)sqlite3_finalize(second);

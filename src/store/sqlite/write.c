@@ -1,4 +1,4 @@
-/* write.c - writes every row that was changed, once.  The rules have checked everything, so no statement here looks first. */
+/* write.c - writes every changed row once.  The rules have checked everything, so no statement here looks first. */
 #include "base/error.h"
 #include "store/sqlite/batch.h"
 
@@ -17,8 +17,8 @@ static pawl_status write_instance(struct pw_batch *batch, const struct pw_core_r
     return run(batch, PW_QUERY_INSTANCE_UPDATE, PW_VALUES(pw_changes(&pw_instance_type, &row), pw_int(row.key)));
 }
 
-/* SQLite takes a row out of an index and puts it back whenever a statement names one of the index's columns.  So the common
- * small changes have a statement that names none of them. */
+/* True if the change touches no indexed column.  SQLite deletes and reinserts an index entry whenever a statement
+ * names one of the index's columns, so common small changes have a statement that names none. */
 static bool is_in_no_index(const struct pw_core_run *record)
 {
     const struct pw_task *now = &record->task;
@@ -69,7 +69,7 @@ static pawl_status write_earlier_runs(struct pw_batch *batch)
 
 /* ---- History ------------------------------------------------------------------------------------------------------------- */
 
-/* Rows of a history are found by instance, run and seq. */
+/* Rows of a history are identified by instance, run and seq. */
 static pawl_status update_at(struct pw_batch *batch, enum pw_query_name name, const int64_t *place,
                              const struct pw_row_type *type, const void *row)
 {
@@ -93,7 +93,7 @@ static pawl_status write_step(struct pw_batch *batch, void *record)
                : update_at(batch, PW_QUERY_STEP_UPDATE, step->place, &pw_step_type, &row);
 }
 
-/* Copies the steps that a new run begins with.  Later units of the batch may update them. */
+/* Copies the steps that a new run keeps.  Later units of the batch may update them. */
 static pawl_status keep_steps(struct pw_batch *batch, void *record)
 {
     const struct pw_op_restart *op = record;
@@ -157,7 +157,8 @@ static pawl_status write_delivery(struct pw_batch *batch, void *record)
 
 /* ---- All ----------------------------------------------------------------------------------------------------------------- */
 
-/* Steps that a new run keeps are copied behind the steps themselves, one run at a time: a run may begin again more than once. */
+/* The steps that a new run keeps are copied after the steps themselves, one restart at a time, because a run may be
+ * restarted more than once in a batch. */
 pawl_status pw_sqlite_write(struct pw_core *core)
 {
     struct pw_batch *batch = pw_batch_of(core);
