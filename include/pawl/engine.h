@@ -9,14 +9,14 @@
  * pawl_turn_finish() or pawl_turn_fail().
  *
  * Promises:
- * 1.  A step that is answered as done is durable, or becomes durable before the next body is handed out.
- * 2.  PAWL_SUSPENDED means: unwind, then call pawl_turn_suspend().  It is sticky for the lane: every later call
- * there returns it and does nothing.  The engine calls the turn function again when there is something to do.  That
- * may be at once, in another thread, or years later in another process.
- * 3.  After a lost lease, a terminate or a restart, the turn's calls return PAWL_SUSPENDED and nothing that it does
- * is recorded.
- * 4.  No callback is called while a lock is held.  Any call may be made from any callback.
- * 5.  Texts in answers are borrowed.  They are valid until the turn function returns.
+ *  1. A step that is answered as done is durable, or becomes durable before the next body is handed out.
+ *  2. PAWL_SUSPENDED means: unwind, then call pawl_turn_suspend().  It is sticky for the lane: every later call there
+ *     returns it and does nothing.  The engine calls the turn function again when there is something to do.  That may be
+ *     at once, in another thread, or years later in another process.
+ *  3. After a lost lease, a terminate or a restart, the turn's calls return PAWL_SUSPENDED and nothing that it does is
+ *     recorded.
+ *  4. No callback is called while a lock is held.  Any call may be made from any callback.
+ *  5. Texts in answers are borrowed.  They are valid until the turn function returns.
  *
  * A *lane* is one strand of a turn: the main lane, and one for each parallel branch.  Calls on one lane come one
  * after the other.  Different lanes may be used by different threads at once. */
@@ -320,7 +320,7 @@ PAWL_API pawl_status pawl_recall_event(pawl_lane *lane, const char *name, size_t
 
 /* ---- What others finish ---------------------------------------------------------------------------------------- */
 
-/* A job for whoever carries out the function: a runner that has registered it, or an external worker (service.h).
+/* A job for any worker of the function: a runner that has registered it, or an external worker (service.h).
  * Each attempt is a job of its own.  The timeout of an attempt counts from the moment when a worker first takes it. */
 struct pawl_job_request {
     const char *function;
@@ -348,7 +348,7 @@ PAWL_API pawl_status pawl_recall_deferred(pawl_lane *lane, const char *name, siz
 /* True once a call on this lane has returned PAWL_SUSPENDED.  Then every later one does. */
 PAWL_API bool pawl_lane_suspended(const pawl_lane *lane);
 
-/* What a durable call that history cannot answer would return now:  PAWL_OK, PAWL_SUSPENDED or PAWL_INTERRUPTED. */
+/* What a durable call that history cannot answer would return now: PAWL_OK, PAWL_SUSPENDED or PAWL_INTERRUPTED. */
 PAWL_API pawl_status pawl_lane_check(pawl_lane *lane) PAWL_MUST_CHECK;
 
 /* The text of the last error that a call on this lane returned.  Never NULL. */

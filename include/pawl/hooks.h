@@ -34,10 +34,10 @@ struct pawl_delivery {
     enum pawl_hook_event event;
     const char *workflow, *instance_id;
     int64_t run_number;
-    /* Enqueued: {"workflowName", "instanceId", "runNumber", "reason":  "create|event|resume|retry|wake", "dueAt"?}.
+    /* Enqueued: {"workflowName", "instanceId", "runNumber", "reason": "create|event|resume|retry|wake", "dueAt"?}.
      * dueAt is an ISO 8601 time, left out if the run is due at once.
      *
-     * Finished: {"workflowName", "instanceId", "runNumber", "status":  "complete|errored|terminated", "error"?:
+     * Finished: {"workflowName", "instanceId", "runNumber", "status": "complete|errored|terminated", "error"?:
      * {"name", "message"}}. */
     const char *payload_json;
     int64_t attempt; /* from 1 */

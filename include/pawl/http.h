@@ -10,10 +10,10 @@
  *     status = pawl_http_answer(http, scope, &request, &response);
  *
  * Promises:
- * 1.  The store is neither read nor written for a request that is not authorized.
- * 2.  No request, however malformed, is answered 500, unless the engine itself fails.  Then the answer tells nothing
- * internal.
- * 3.  Every answer except streams and metrics is JSON.  Every error is {"code", "message", "issues"?}. */
+ *  1. The store is neither read nor written for a request that is not authorized.
+ *  2. No request, however malformed, is answered 500, unless the engine itself fails.  Then the answer tells nothing
+ *     internal.
+ *  3. Every answer except streams and metrics is JSON.  Every error is {"code", "message", "issues"?}. */
 #ifndef PAWL_HTTP_H
 #define PAWL_HTTP_H
 
@@ -104,7 +104,7 @@ typedef bool pawl_http_authorize_fn(void *user, const struct pawl_http_subject *
 enum { PAWL_TOKEN_SIZE = 64 }; /* of a new token's text with its NUL, at most */
 enum { PAWL_TOKEN_LINE_SIZE = 1024 };
 
-/* Makes a new token and the line to store for it:  "name scope,scope sha256:hex", followed by
+/* Makes a new token and the line to store for it: "name scope,scope sha256:hex", followed by
  * "permissions:admin,finance" if it has permissions (NULL: none).  Scopes: read, create, manage, event, tick, work. */
 PAWL_API pawl_status pawl_token_make(const char *name, const char *scopes, const char *permissions,
                                      char out_token[PAWL_TOKEN_SIZE], char out_line[PAWL_TOKEN_LINE_SIZE],
@@ -166,7 +166,7 @@ PAWL_API pawl_http_call *pawl_http_call_new(pawl_http *http, const struct pawl_h
  * commit is under way, this waits for it. */
 PAWL_API void pawl_http_call_free(pawl_http_call *call);
 
-/* True:  *out_response is the answer, or the head of a stream; borrowed until the call is freed.  False: not yet.
+/* True: *out_response is the answer, or the head of a stream; borrowed until the call is freed.  False: not yet.
  * Ask again when `ready` was called, and at the latest at *out_again_at_ms (the engine's time; INT64_MAX: only after
  * `ready`). */
 PAWL_API bool pawl_http_call_answer(pawl_http_call *call, const struct pawl_http_response **out_response,

@@ -758,7 +758,7 @@ struct pawl_change {
 
 /* Follows an instance, across restarts, from the beginning of its current run or from a mark.  Every log line comes
  * once.  A step comes each time its record has changed; changes in quick succession may come as one.  After a resume
- * that resets failed steps (repair), all steps of the run come once more.  PAWL_INVALID_CURSOR:  `since` is not a
+ * that resets failed steps (repair), all steps of the run come once more.  PAWL_INVALID_CURSOR: `since` is not a
  * mark of this instance. */
 PAWL_API pawl_status pawl_follow_open(pawl_engine *engine, const char *workflow, const char *id, const char *since,
                                       pawl_follow **out_follow, struct pawl_error *error) PAWL_MUST_CHECK;

@@ -143,7 +143,7 @@ PAWL_API pawl_status pawl_world_mutate(pawl_world *world, pawl_mutation_fn *muta
  *   - with every durable call replayed and the clock moving on in between;
  *   - crashed just before each commit that the undisturbed run made, and once more just after it;
  *   - if nothing was found so far, crashed just before its end and replayed 25 hours later, to compare only the path.
- * After a crash a new runner takes over.  Whoever created the instance or sent an event tries again, as a client
+ * After a crash a new runner takes over.  The sender of the create or the event tries again, as a client
  * would.  A finding is that
  *   - a crashed run ends differently from the undisturbed one, or with other steps;
  *   - the body of a completed step is run again;

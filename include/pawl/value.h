@@ -83,7 +83,7 @@ PAWL_API int64_t pawl_value_int(const pawl_value *value, const char *path, int64
 /* Reads a real or an integer. */
 PAWL_API double pawl_value_real(const pawl_value *value, const char *path, double otherwise);
 
-/* Reads a string:  NUL-terminated UTF-8 that lives as long as the value.  It may contain NUL bytes;
+/* Reads a string: NUL-terminated UTF-8 that lives as long as the value.  It may contain NUL bytes;
  * pawl_value_size() gives its size. */
 PAWL_API const char *pawl_value_string(const pawl_value *value, const char *path, const char *otherwise);
 

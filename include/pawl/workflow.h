@@ -88,7 +88,7 @@ PAWL_API pawl_status pawl_register(pawl_engine *engine, const struct pawl_workfl
 
 /* ---- In a workflow ------------------------------------------------------------------------------------------- */
 
-/* Runs `body` as a step of this name, at most once to completion.  PAWL_OK:  *out_result is its result, now and at
+/* Runs `body` as a step of this name, at most once to completion.  PAWL_OK: *out_result is its result, now and at
  * every replay (out_result may be NULL).  PAWL_FAILED: it failed for good; pawl_run_failure() says why.  options may
  * be NULL.  `input` is passed to the body.  While branches run, another thread may call `body`. */
 PAWL_API pawl_status pawl_do(pawl_run *run, const char *name, const struct pawl_step_options *options,
@@ -156,7 +156,7 @@ struct pawl_child_options {
 PAWL_API pawl_status pawl_start_child(pawl_run *run, const char *name, const char *workflow,
                                       const struct pawl_child_options *options, const pawl_value *params,
                                       const char **out_id) PAWL_MUST_CHECK;
-/* A step that waits for the end of an instance that this one created.  PAWL_OK:  *out_result is its result.
+/* A step that waits for the end of an instance that this one created.  PAWL_OK: *out_result is its result.
  * PAWL_FAILED: it failed; pawl_run_failure() gives its error, or CHILD_TERMINATED if it was terminated. */
 PAWL_API pawl_status pawl_await_child(pawl_run *run, const char *name, const char *workflow, const char *id,
                                       pawl_value **out_result) PAWL_MUST_CHECK;
@@ -185,7 +185,7 @@ struct pawl_branch {
 
 /* Runs the branches at the same time, at most `limit` (0: no limit) begun and unfinished.  Each branch has its own
  * steps and waits, whose names must differ from those of the other branches.  Returns when all branches have
- * finished:  PAWL_OK, or the status of the first failed one by position.  Each branch holds its own status and
+ * finished: PAWL_OK, or the status of the first failed one by position.  Each branch holds its own status and
  * result.  The name is for people: history shows it as the place of the branches' steps. */
 PAWL_API pawl_status pawl_all(pawl_run *run, const char *name, struct pawl_branch *branches, size_t count,
                               size_t limit) PAWL_MUST_CHECK;
@@ -202,7 +202,7 @@ PAWL_API pawl_status pawl_return(pawl_run *run, pawl_value **out_result, const c
 PAWL_API pawl_status pawl_run_fail(pawl_run *run, const char *error_name, const char *format, ...) PAWL_MUST_CHECK
     PAWL_PRINTF(3, 4);
 
-/* Adds a durable log line.  category NULL:  "workflow".  data may be NULL. */
+/* Adds a durable log line.  category NULL: "workflow".  data may be NULL. */
 PAWL_API pawl_status pawl_log(pawl_run *run, enum pawl_log_level level, const char *category, const pawl_value *data,
                               const char *format, ...) PAWL_MUST_CHECK PAWL_PRINTF(5, 6);
 
@@ -229,7 +229,7 @@ PAWL_API const char *pawl_run_format(pawl_run *run, const char *format, ...) PAW
 
 /* ---- In a step ------------------------------------------------------------------------------------------------ */
 
-/* Builds the step's result:  `return pawl_result(step, out_result, "{s:s}", "receipt", id);` */
+/* Builds the step's result: `return pawl_result(step, out_result, "{s:s}", "receipt", id);` */
 PAWL_API pawl_status pawl_result(pawl_step *step, pawl_value **out_result, const char *format, ...) PAWL_MUST_CHECK;
 
 /* Fails the attempt; the step is tried again as its options say.  Any other failure status that a body returns does

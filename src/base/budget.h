@@ -3,9 +3,9 @@
  * It only counts and allocates nothing.  Code that is about to take much memory holds it here first, and gives it
  * back when the memory is freed.
  *
- * 1.  Nobody waits here.  A hold is granted or refused at once, so nobody waits for memory while holding some.
- * 2.  A holder that is alone is granted whatever it asks for, so something always fits.
- * 3.  Giving back never fails. */
+ *  1. Nobody waits here.  A hold is granted or refused at once, so nobody waits for memory while holding some.
+ *  2. A holder that is alone is granted whatever it asks for, so something always fits.
+ *  3. Giving back never fails. */
 #ifndef PW_BASE_BUDGET_H
 #define PW_BASE_BUDGET_H
 

@@ -325,7 +325,7 @@ struct pw_op_hook_settle {
     bool untried;              /* the attempt was not made and does not count */
     int64_t next_at_ms;        /* when the next attempt is due; 0: it failed for good */
     struct pw_text last_error; /* why it failed */
-    bool lost;                 /* out: somebody else has the row now, so it was left alone */
+    bool lost;                 /* out: another attempt has the row now, so it was left alone */
 };
 
 /* Makes a delivery due again.  An attempt under way can settle nothing after this. */
@@ -360,7 +360,7 @@ struct pw_unit {
     struct pw_chain *chain; /* or NULL */
     uint64_t about;         /* equal for all units about one instance, different for most others; 0: about none */
 
-    /* The answer:  PAWL_OK, or why nothing was applied.  If the unit was refused, `refusal` says why, `status` is
+    /* The answer: PAWL_OK, or why nothing was applied.  If the unit was refused, `refusal` says why, `status` is
      * what outside callers see, and the error has a text.  Otherwise the status is trouble of the store. */
     enum pw_refusal refusal;
     pawl_status status;

@@ -15,7 +15,7 @@ void pw_rule_changed(struct pw_core_run *run);
 struct pw_effect *pw_rule_end_run(struct pw_core *core, struct pw_core_run *run, enum pw_outcome outcome,
                                   int64_t newest_ms);
 
-/* Lets the run go on: whoever offers takes it, otherwise it is due now.  Its request for a pause stays, unless it is
+/* Lets the run go on: the runner that offers takes it, otherwise it is due now.  Its request for a pause stays, unless it is
  * taken. rules_claim.c. */
 pawl_status pw_rule_go_on(struct pw_core *core, struct pw_core_run *run, enum pw_task_kind kind,
                           const struct pw_offer *offer, enum pw_hook_reason reason, bool *out_held,

@@ -50,7 +50,7 @@ struct pw_store_ops {
     size_t (*queues)(struct pw_store *store);
 
     /* Which queue a unit belongs to.  It is the same for all units about one instance, except units that only claim,
-     * reap or renew.  NULL:  `about` decides. */
+     * reap or renew.  NULL: `about` decides. */
     size_t (*queue_of)(struct pw_store *store, const struct pw_unit *unit);
 
     /* S1-S5.  As many threads as there are queues may call it at once.  The error is filled in if the whole

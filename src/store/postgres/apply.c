@@ -1,6 +1,6 @@
 /* apply.c - applies units in one PostgreSQL transaction, and tries again if it is safe; see transaction.h.
  *
- * carry_out() is one transaction in the order of its statements:  BEGIN, the look, the receipt, a wait for the
+ * carry_out() is one transaction in the order of its statements: BEGIN, the look, the receipt, a wait for the
  * look's answers, the rules, the writes, COMMIT.  The receipt is sent behind the look, so that the server writes it
  * while the rules decide.
  *

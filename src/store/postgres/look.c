@@ -485,7 +485,7 @@ static bool is_about_finds(const struct pw_op *op)
 }
 
 /* Finds go out with the look, up to the first op that could create or change tasks or deliveries in another way.
- * Several finds of one look come upon the same deliveries, so each finds as many more as the earlier ones may take. */
+ * Several finds of one look find the same deliveries, so each finds as many more as the earlier ones may take. */
 static bool send_finds(struct pw_transaction *transaction, struct pw_unit **units, size_t count)
 {
     size_t ahead = 0;
