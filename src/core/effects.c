@@ -125,6 +125,7 @@ static pawl_status record(struct pw_core *core, const struct pw_effect *effect, 
     return PAWL_OK;
 }
 
+/* One delivery for each effect that is a hook event, and for each hook that subscribes to it. */
 pawl_status pw_core_tell_hooks(struct pw_core *core)
 {
     const struct pw_unit *unit = core->unit;

@@ -115,6 +115,7 @@ bool pw_core_want(struct pw_core *core, struct pw_op *op)
     return true;
 }
 
+/* The rule of the op, from PW_OP_LIST. */
 pawl_status pw_core_decide(struct pw_core *core, struct pw_op *op)
 {
     switch (op->kind) {

@@ -5,6 +5,7 @@
 
 /* ---- Taking ---------------------------------------------------------------------------------------------------------- */
 
+/* Fills in what the new holder is given, in the unit's arena, which outlives the batch. */
 static bool copy_claim(struct pw_arena *arena, const struct pw_core_run *run, struct pw_claim *claim)
 {
     claim->fence = (struct pw_fence){ run->key, run->run, run->task.epoch + 1 };
@@ -78,6 +79,7 @@ static pawl_status take_if_offered(struct pw_core *core, struct pw_core_run *run
     return *out_held ? pw_rule_take(core, run, offer->owner, offer->lease_ms, out_claim) : status;
 }
 
+/* Raises the epoch in both cases, so a former holder can write nothing more (R2). */
 pawl_status pw_rule_go_on(struct pw_core *core, struct pw_core_run *run, enum pw_task_kind kind,
                           const struct pw_offer *offer, enum pw_hook_reason reason, bool *out_held,
                           struct pw_claim *out_claim)
@@ -123,6 +125,8 @@ void pw_core_sort_dues(struct pw_rows *dues)
         qsort(dues->rows, dues->count, dues->row_size, compare_dues);
 }
 
+/* Decided again for each task that the store has found (R8): it is due, or its lease has expired and nobody asked
+ * for a pause. */
 static bool is_claimable(const struct pw_core *core, const struct pw_core_run *run)
 {
     const struct pw_task *task = &run->task;

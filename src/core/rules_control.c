@@ -2,6 +2,7 @@
  * R9, R11). */
 #include "core/rules.h"
 
+/* Asks the holder to pause, or withdraws the request.  The holder learns of it at its next commit or renewal. */
 static pawl_status ask_for_pause(struct pw_core *core, struct pw_op_control *op, struct pw_core_run *run,
                                  bool is_wanted)
 {
@@ -104,6 +105,7 @@ static pawl_status terminate(struct pw_core *core, struct pw_op_control *op, str
     return pw_rule_finish(core, finish);
 }
 
+/* Finds the run that the instance is in and decides by its state.  Everything it needs is loaded and locked (R9). */
 pawl_status pw_rule_control(struct pw_core *core, struct pw_op_control *op)
 {
     const struct pw_core_name *name = pw_want_name(core, op->workflow, op->id);

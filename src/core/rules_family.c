@@ -15,6 +15,7 @@ void pw_rule_raise_demand(const struct pw_core *core, struct pw_core_run *run, e
     run->task.updated_at_ms = pw_run_time(core, run);
 }
 
+/* The demand counts as an unseen event, so a turn that has not seen it cannot park past it (R3, R4). */
 pawl_status pw_rule_demand(struct pw_core *core, struct pw_op_demand *op)
 {
     struct pw_core_run *run = pw_find_task(core, op->instance);
@@ -34,6 +35,8 @@ bool pw_run_is_held(const struct pw_core *core, const struct pw_core_run *run)
 
 /* ---- Reaching and ending ------------------------------------------------------------------------------------------- */
 
+/* True for the open jobs of the run and, with a demand, for its attached children.  Detached children are never
+ * reached. */
 static bool is_reached(const struct pw_core_run *run, const struct pw_reach *op)
 {
     return run->has_task && run->link.parent == op->parent && run->link.run == op->run &&
@@ -49,6 +52,7 @@ static pawl_status end_job(struct pw_core *core, struct pw_core_run *run)
     return PAWL_OK;
 }
 
+/* A job ends.  A child gets the demand and goes on at once, unless a live holder will act on it. */
 static pawl_status reach(struct pw_core *core, struct pw_core_run *run, enum pw_demand least)
 {
     if (!PW_SAVE(core, run))
@@ -91,6 +95,7 @@ pawl_status pw_rule_reach(struct pw_core *core, struct pw_reach *op)
     return status;
 }
 
+/* Ends one job that its run has given up.  Nobody is told (R11). */
 pawl_status pw_rule_end(struct pw_core *core, struct pw_op_end *op)
 {
     const struct pw_core_name *name = pw_want_name(core, op->workflow, op->id);

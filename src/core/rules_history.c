@@ -48,6 +48,7 @@ pawl_status pw_rule_step(struct pw_core *core, struct pw_op_step *op)
     return PAWL_OK;
 }
 
+/* Marks an event as taken by a step.  Refused (MOVED) if the run has no such event. */
 pawl_status pw_rule_consume(struct pw_core *core, struct pw_op_consume *op)
 {
     struct pw_core_event *event = pw_want_event(core, op->instance, op->run, op->seq);
@@ -61,6 +62,7 @@ pawl_status pw_rule_consume(struct pw_core *core, struct pw_op_consume *op)
     return pw_rule_tell(core, PW_EFFECT_CHANGED, op->instance, op->run);
 }
 
+/* Log lines get their number here, after the last line of the run, and are never older than it (R7). */
 pawl_status pw_rule_log(struct pw_core *core, struct pw_op_log *op)
 {
     struct pw_core_tail *tail = pw_want_tail(core, op->instance, op->run);
@@ -109,6 +111,8 @@ static pawl_status is_awaited(struct pw_core *core, const struct pw_op_event *op
     return status;
 }
 
+/* Adds the event behind all events of the run, and wakes the run if a step waits for it.  The task's event_seq rises
+ * even if the run is paused or held, so that its turn sees the event before it parks (R4). */
 static pawl_status record_event(struct pw_core *core, struct pw_op_event *op, struct pw_core_run *run,
                                 struct pw_core_event_id *id)
 {

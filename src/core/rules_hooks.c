@@ -107,6 +107,8 @@ pawl_status pw_core_claim_hooks(struct pw_core *core, struct pw_op_hook_claim *o
 
 /* ---- Settling -------------------------------------------------------------------------------------------------------- */
 
+/* Counts only if the delivery is still at the epoch of the attempt.  Otherwise another attempt has it, and it is
+ * left alone (R2). */
 pawl_status pw_rule_hook_settle(struct pw_core *core, struct pw_op_hook_settle *op)
 {
     struct pw_core_delivery *delivery = pw_want_delivery(core, op->key);
@@ -126,6 +128,8 @@ pawl_status pw_rule_hook_settle(struct pw_core *core, struct pw_op_hook_settle *
     return PAWL_OK;
 }
 
+/* Makes a delivery due now, with all its attempts left.  Raising the epoch shuts out an attempt that is under way
+ * (R2). */
 pawl_status pw_rule_hook_resend(struct pw_core *core, struct pw_op_hook_resend *op)
 {
     struct pw_core_delivery **deliveries = core->deliveries.list.rows, *delivery = NULL;

@@ -32,6 +32,8 @@ static pawl_status tell_of_beginning(struct pw_core *core, const struct pw_core_
     return status;
 }
 
+/* The key comes from those that the store has handed out.  If the unit is refused later, undoing it gives the key
+ * back. */
 static pawl_status insert_instance(struct pw_core *core, struct pw_op_create *op, struct pw_core_name *name)
 {
     int64_t key = ((const int64_t *)core->keys.rows)[core->keys_used++];
@@ -119,6 +121,8 @@ static bool keep_outcome(struct pw_core *core, const struct pw_core_run *run, in
     return true;
 }
 
+/* The old run is replaced, whatever its state: its family is reached if it was open, its outcome is recorded, and
+ * the steps to keep are noted.  Then the instance begins its next run. */
 pawl_status pw_rule_restart(struct pw_core *core, struct pw_op_restart *op)
 {
     struct pw_core_run *run = pw_find_run(core, op->instance);
@@ -137,6 +141,7 @@ pawl_status pw_rule_restart(struct pw_core *core, struct pw_op_restart *op)
     return tell_of_beginning(core, run, /* is_job= */ false);
 }
 
+/* The instance row takes over the times of the task, and the task is deleted (R1). */
 struct pw_effect *pw_rule_end_run(struct pw_core *core, struct pw_core_run *run, enum pw_outcome outcome,
                                   int64_t newest_ms)
 {
@@ -174,6 +179,7 @@ static pawl_status tell_parent(struct pw_core *core, struct pw_op_event *answer,
     return pw_rule_event(core, answer);
 }
 
+/* A complete end (R11): the run ends, then its jobs and children are reached, then its parent is told. */
 pawl_status pw_rule_finish(struct pw_core *core, struct pw_op_finish *op)
 {
     struct pw_core_run *run = pw_find_task(core, op->instance);

@@ -1,6 +1,8 @@
 /* rules_task.c - what the holder of a task does with it: fence, park, renew (R2, R4, R5, R6). */
 #include "core/rules.h"
 
+/* Holds only at this epoch of this run (R2).  If it holds, the outputs tell the turn what was asked of the run
+ * meanwhile, even if one of the flags then refuses the unit. */
 pawl_status pw_rule_fence(struct pw_core *core, struct pw_op_fence *op)
 {
     struct pw_core_run *run = pw_find_task(core, op->at.instance);
@@ -31,6 +33,7 @@ static bool goes_on_instead(const struct pw_op_park *op, bool pause_requested, e
     return !pause_requested && (op->if_requested || (for_repair && demand != PW_DEMAND_NONE));
 }
 
+/* Now, if the turn asked for that, if the run goes on instead, or if an event came that the turn has not seen (R4). */
 static int64_t due_of_park(const struct pw_core *core, const struct pw_op_park *op, const struct pw_task *task,
                            bool goes_on)
 {
@@ -64,6 +67,8 @@ static pawl_status tell_of_park(struct pw_core *core, const struct pw_op_park *o
     return status;
 }
 
+/* The holder gives the task up.  What happened while it worked decides where the task goes: a requested pause pauses
+ * it, an unseen event or a demand makes it due now (R4, R6), and otherwise it waits as the turn asked. */
 pawl_status pw_rule_park(struct pw_core *core, struct pw_op_park *op)
 {
     struct pw_core_run *run = pw_find_task(core, op->instance);

@@ -106,6 +106,8 @@ static pawl_status settle_look(struct pw_transaction *transaction)
     return pw_pay_owed(transaction, true);
 }
 
+/* One transaction, in the order of its statements.  The look is waited for; everything after it is only sent, up to
+ * the COMMIT. */
 static pawl_status carry_out(struct pw_transaction *transaction, struct pw_unit **units, size_t count)
 {
     struct pw_pg_connection *connection = transaction->connection;
@@ -165,6 +167,8 @@ struct asking {
     int64_t monotonic_ms;
 };
 
+/* One try, and what became of it.  The connection is given back before a lost COMMIT is looked up, because that
+ * needs another connection. */
 static struct outcome try_once(struct pw_postgres *postgres, struct pw_pg_connection *connection,
                                struct pw_unit **units, size_t count, const struct asking *asking,
                                struct pawl_error *error)
@@ -219,6 +223,7 @@ static void answer(struct pw_unit **units, size_t count, const struct outcome *o
     }
 }
 
+/* Tries until the transaction succeeds, fails for a reason that repeating does not cure, or may have been committed. */
 pawl_status pw_postgres_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     struct pw_postgres *postgres = (struct pw_postgres *)store;

@@ -209,6 +209,8 @@ static pawl_status sort_out(struct pw_core *core, const struct pw_rows *runs, st
     return PAWL_OK;
 }
 
+/* Expired leases with a requested pause are paused first.  Then tasks to resume are claimed, and with the room that
+ * is left tasks to start. */
 pawl_status pw_claim(struct pw_core *core, struct pw_op_claim *op)
 {
     struct pw_transaction *transaction = pw_transaction_of(core);
@@ -258,6 +260,7 @@ pawl_status pw_owe(struct pw_core *core, const struct pw_fence *at, int64_t owne
     return pw_pg_owe(&transaction->postgres->owed, &debt) ? PAWL_OK : pw_no_memory(transaction);
 }
 
+/* Extends the lease of a locked task as it was owed.  The debt is forgotten once this transaction is committed. */
 static bool pay(struct pw_transaction *transaction, struct pw_core_run *run, const struct pw_pg_debt *debt)
 {
     struct pw_pg_debt *paid = pw_rows_add(&transaction->paid);

@@ -221,6 +221,8 @@ static struct pw_core_run *take_named(struct pw_transaction *transaction, struct
     return run;
 }
 
+/* The target of an event: its instance, whether its run has the event already, and until when a step waits for such
+ * an event. */
 static bool take_target(void *user, void *of, struct pw_fields *fields)
 {
     struct pw_transaction *transaction = user;
@@ -239,6 +241,8 @@ static bool take_target(void *user, void *of, struct pw_fields *fields)
     return true;
 }
 
+/* The target of a control, its newest step time and the end of its log.  Now the relatives that it concerns are
+ * known. */
 static bool take_control(void *user, void *of, struct pw_fields *fields)
 {
     struct pw_transaction *transaction = user;
@@ -508,6 +512,8 @@ static bool send_finds(struct pw_transaction *transaction, struct pw_unit **unit
     return true;
 }
 
+/* Asks the core what the units need, and sends all statements that load and lock it.  The caller waits for the
+ * answers. */
 pawl_status pw_look(struct pw_transaction *transaction, struct pw_unit **units, size_t count, bool *out_sent)
 {
     const struct pw_pg_connection *connection = transaction->connection;

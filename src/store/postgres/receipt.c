@@ -85,6 +85,7 @@ static bool end_session(struct pw_postgres *postgres, const struct pw_pg_receipt
     return true;
 }
 
+/* A number at least as high as the transaction's means that it was committed.  Without a row the fate stays unknown. */
 enum pw_pg_fate pw_pg_receipt_read(struct pw_postgres *postgres, const struct pw_pg_receipt *receipt, int64_t until_ms)
 {
     struct pw_call call;

@@ -131,6 +131,8 @@ static bool is_due(const struct pw_transaction *transaction, const struct pw_tas
     return !task->processing && task->status != PW_TASK_PAUSED && task->due_at_ms <= transaction->core.now_ms;
 }
 
+/* Rows are inserted, updated or deleted by what the store has (is_stored) and what the run has now (has_task).  A
+ * task that becomes due is announced to other processes after the commit (makes_due). */
 static void write_tasks(struct pw_transaction *transaction)
 {
     struct pw_core_run **runs = transaction->core.runs.list.rows;
@@ -255,6 +257,8 @@ static void write_deliveries(struct pw_transaction *transaction)
 
 /* ---- All ------------------------------------------------------------------------------------------------------- */
 
+/* Sends the changed rows of every kind.  Steps that a new run keeps come after the steps themselves, because they
+ * are copied from them. */
 pawl_status pw_write(struct pw_transaction *transaction)
 {
     bool has_kept = transaction->core.kept.count > 0;

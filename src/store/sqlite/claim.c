@@ -185,6 +185,7 @@ static pawl_status find_room(struct pw_batch *batch, const struct pw_op_claim *o
     return status;
 }
 
+/* Pauses expired leases first, then claims tasks to resume, and with the room that is left tasks to start. */
 pawl_status pw_sqlite_claim(struct pw_core *core, struct pw_op_claim *op)
 {
     struct pw_batch *batch = pw_batch_of(core);
@@ -232,6 +233,8 @@ static pawl_status reap(struct pw_batch *batch, const struct pw_held *held, stru
     return status == PAWL_OK ? pw_core_reap(&batch->core, op, run) : status;
 }
 
+/* Sees every lease, forgets dead runners, and ends the leases of those whose lock is gone.  In memory no runner is
+ * dead. */
 pawl_status pw_sqlite_reap(struct pw_core *core, struct pw_op_reap *op)
 {
     struct pw_batch *batch = pw_batch_of(core);

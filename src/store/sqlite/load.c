@@ -342,6 +342,8 @@ pawl_status pw_batch_each(struct pw_batch *batch, const struct pw_rows *records,
     return status;
 }
 
+/* Notes what the ops need, then loads it kind by kind.  The order matters, because loading one kind may want records
+ * of a later one. */
 pawl_status pw_sqlite_load(struct pw_batch *batch, struct pw_unit **units, size_t count)
 {
     struct pw_core *core = &batch->core;
