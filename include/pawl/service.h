@@ -299,7 +299,7 @@ PAWL_API const char *pawl_why_kind_name(enum pawl_why_kind kind);
 /* The command that would move a run.  For a group, this is the first one in this list that applies to one of its
  * parts. */
 enum pawl_verb {
-    PAWL_VERB_NONE,       /* none: it only takes time */
+    PAWL_VERB_NONE,       /* no command: it only takes time */
     PAWL_VERB_SEND_EVENT, /* pawl_send_event() */
     PAWL_VERB_SUCCEED,    /* pawl_deferred_succeed(), by whoever has the token */
     PAWL_VERB_CLAIM,      /* pawl_job_claim() */
@@ -575,7 +575,7 @@ PAWL_API pawl_status pawl_job_claim(pawl_engine *engine, pawl_scope *scope, cons
 PAWL_API pawl_status pawl_job_heartbeat(pawl_engine *engine, const char *token, int64_t lease_ms,
                                         int64_t *out_leased_until_ms, struct pawl_error *error) PAWL_MUST_CHECK;
 /* Ends the job, and the run goes on.  PAWL_JOB_GONE: the answer does not count.  may_retry false: another attempt
- * would not help. error_message may be NULL. */
+ * would not help.  error_message may be NULL. */
 PAWL_API pawl_status pawl_job_complete(pawl_engine *engine, const char *token, const char *result_json,
                                        struct pawl_error *error) PAWL_MUST_CHECK;
 PAWL_API pawl_status pawl_job_fail(pawl_engine *engine, const char *token, const char *error_name,

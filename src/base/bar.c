@@ -1,4 +1,4 @@
-/* bar.c - see bar.h. */
+/* bar.c - counts the bars of the calling thread; see bar.h. */
 #include "base/bar.h"
 
 #include <assert.h>

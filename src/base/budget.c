@@ -1,4 +1,5 @@
-/* budget.c - see budget.h. */
+/* budget.c - counts held memory with atomics and no lock, and reads how much memory the machine or the cgroup has;
+ * see budget.h. */
 #include "base/budget.h"
 
 #include <stdio.h>

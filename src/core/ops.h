@@ -3,8 +3,7 @@
  *
  * PW_OP_LIST names every op once.  Switches over op kinds have no `default`, so the compiler names the places that a
  * new op has to visit.  An op's struct has inputs and outputs.  The outputs are valid if the unit was applied.
- * Those of a fence are also valid
- * if one of its flags refuses.
+ * Those of a fence are also valid if one of its flags refuses.
  *
  * Everything that an op points at is borrowed until its unit is answered. */
 #ifndef PW_CORE_OPS_H

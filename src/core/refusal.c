@@ -1,4 +1,4 @@
-/* refusal.c - see refusal.h. */
+/* refusal.c - the facts about each refusal, as a table made from the list in refusal.h. */
 #include "core/refusal.h"
 
 struct facts {

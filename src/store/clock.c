@@ -1,4 +1,4 @@
-/* clock.c - see clock.h. */
+/* clock.c - completes a clock that a host has given only in part; see clock.h. */
 #include "store/clock.h"
 
 #include "base/clock.h"

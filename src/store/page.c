@@ -1,4 +1,4 @@
-/* page.c - see page.h. */
+/* page.c - how much payload each kind of row has, which limits the size of a page; see page.h. */
 #include "store/page.h"
 
 size_t pw_instance_bytes(const void *instance)

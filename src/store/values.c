@@ -1,4 +1,4 @@
-/* values.c - see values.h. */
+/* values.c - unfolds rows into the values of their fields, in the order of the columns; see values.h. */
 #include "store/values.h"
 
 static struct pw_value value_of(const struct pw_field *field, const void *row)

@@ -1,4 +1,5 @@
-/* clock.c - see clock.h. */
+/* clock.c - adds an offset to the monotonic clock, and corrects it whenever the database tells its time; see
+ * clock.h. */
 #include "store/postgres/clock.h"
 
 #include "base/clock.h"

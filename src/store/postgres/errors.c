@@ -1,4 +1,5 @@
-/* errors.c - see errors.h. */
+/* errors.c - records the first failure of a connection, and judges from its SQLSTATE what it means and what helps;
+ * see errors.h. */
 #include "store/postgres/errors.h"
 
 #include <stdio.h>

@@ -1,4 +1,9 @@
-/* presence.c - see presence.h. */
+/* presence.c - one thread per store sends the heartbeats of all announced runners and listens for notifications; see
+ * presence.h.
+ *
+ * A runner without a heartbeat for PW_PG_DEAD_MS is dead to others.  Two rules keep that safe.  A runner whose own
+ * heartbeats were late must assume that others have ended its leases (is_heard).  A process whose own heartbeats
+ * were interrupted must not take others for dead, because they may have been cut off together with it (can_tell). */
 #include "store/postgres/presence.h"
 
 #include <fcntl.h>

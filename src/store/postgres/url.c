@@ -1,4 +1,4 @@
-/* url.c - see url.h. */
+/* url.c - takes our options out of the URL, and lets libpq parse and check the rest; see url.h. */
 #include "store/postgres/url.h"
 
 #include <libpq-fe.h>

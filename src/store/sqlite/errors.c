@@ -1,4 +1,4 @@
-/* errors.c - see errors.h. */
+/* errors.c - one text for each kind of SQLite error; see errors.h. */
 #include "store/sqlite/errors.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* file.c - see file.h. */
+/* file.c - identifies the file by device and inode; see file.h. */
 #include "store/sqlite/file.h"
 
 #include <errno.h>

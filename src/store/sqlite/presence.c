@@ -1,4 +1,4 @@
-/* presence.c - see presence.h. */
+/* presence.c - announces runners by locking a byte, and asks about them by testing for such locks; see presence.h. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* F_OFD_SETLK */
 #endif

@@ -1,4 +1,4 @@
-/* query.c - see query.h. */
+/* query.c - binds values, steps and reads columns, and remembers the first error; see query.h. */
 #include "store/sqlite/query.h"
 
 #include "store/sqlite/errors.h"

@@ -1,4 +1,4 @@
-/* sightings.c - see sightings.h. */
+/* sightings.c - keeps sightings in an array sorted by instance; see sightings.h. */
 #include "store/sqlite/sightings.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* url.c - see url.h. */
+/* url.c - splits the URL into path and options; see url.h. */
 #include "store/sqlite/url.h"
 
 #include <limits.h>
