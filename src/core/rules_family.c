@@ -1,4 +1,4 @@
-/* rules_family.c - demands, and what the end of a run does to its children and jobs (R3, R11). */
+/* rules_family.c - demands, and what the end of a run does to its children and jobs (R3, R6, R11). */
 #include <stdlib.h>
 
 #include "core/rules.h"
