@@ -15,7 +15,7 @@
  *     at once, in another thread, or years later in another process.
  *  3. After a lost lease, a terminate or a restart, the turn's calls return PAWL_SUSPENDED and nothing that it does is
  *     recorded.
- *  4. No callback is called while a lock is held.  Any call may be made from any callback.
+ *  4. The callbacks of this header are called while no lock is held.  Any call may be made from them.
  *  5. Texts in answers are borrowed.  They are valid until the turn function returns.
  *
  * A *lane* is one strand of a turn: the main lane, and one for each parallel branch.  Calls on one lane come one
@@ -371,7 +371,7 @@ enum pawl_mutation_when {
 };
 
 /* Runs on the store's own connection (sqlite3 *, PGconn *) inside that transaction.  It must not begin or end a
- * transaction, or touch Pawl's own tables.  If it does not return PAWL_OK, everything is undone:
+ * transaction, or write Pawl's own tables.  If it does not return PAWL_OK, everything is undone:
  * PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION fails the step for good, anything else fails the attempt. */
 typedef pawl_status pawl_mutation_fn(void *connection, const void *data, size_t size);
 
@@ -422,7 +422,7 @@ typedef pawl_status pawl_lane_fn(pawl_lane *lane, size_t position, void *user);
 
 /* Calls `branch` for the positions 0 to count-1, on other worker threads as well if there are any.  Returns when all
  * these calls have returned.  At most `limit` (0: no limit) branches are begun and unfinished at a time; the others
- * are not called yet. out_status[i] is what branch i returned, or PAWL_SUSPENDED if it was not called.
+ * are not called yet.  out_status[i] is what branch i returned, or PAWL_SUSPENDED if it was not called.
  *
  * The name is recorded with every step of the branches, as their place (struct pawl_step_place in service.h).  The
  * forks of a run should have different names, but nothing depends on it. */
