@@ -1,9 +1,9 @@
-/* turn.c - a turn's life: made from a claim, loaded, run in passes, closed.  See turn.h.
+/* turn.c - the life of a turn: made from a claim, loaded, run in passes, closed.  See turn.h.
  *
- * Whoever drives a turn asks pw_turn_next() what to do with it, and does that: it runs a pass, it waits until the host is told that
- * the turn is ready, or it retires the turn.  next() is the only place that decides this, and closing_of() the only one that decides how
- * a turn closes.  Requests from outside (a pause, a demand, an event) only leave a mark; the next durable call, or the next
- * next(), acts on it. */
+ * The driver of a turn asks pw_turn_next() what to do and does it: run a pass, wait until the host is told that the
+ * turn is ready, or retire the turn.  next() is the only function that decides this, and closing_of() is the only
+ * one that decides how a turn closes.  Requests from outside (a pause, a demand, an event) only set a field.  The
+ * next durable call or the next call of next() acts on it. */
 #include "turn/inside.h"
 
 #include <assert.h>
@@ -21,7 +21,7 @@
 
 enum { TROUBLE_DELAY_MS = 1000 };
 
-/* ---- Made and let go of ---------------------------------------------------------------------------------------- */
+/* ---- Creation and release -------------------------------------------------------------------------------------- */
 
 pawl_turn *pw_turn_new(pawl_engine *engine, const struct pw_definition *definition, const struct pw_claim *claim,
                        const struct pw_turn_host *host)
@@ -84,7 +84,7 @@ void pw_turn_unlock(pawl_turn *turn)
     pthread_mutex_unlock(&turn->lock);
 }
 
-/* ---- As its runner sees it -------------------------------------------------------------------------------------- */
+/* ---- What the runner sees --------------------------------------------------------------------------------------- */
 
 struct pw_hosted *pw_turn_hosted(pawl_turn *turn)
 {
@@ -111,13 +111,13 @@ struct pw_turn_result pw_turn_result(const pawl_turn *turn)
                                     .is_short = turn->is_short };
 }
 
-/* ---- What is left of it ----------------------------------------------------------------------------------------- */
+/* ---- Handing over the history ----------------------------------------------------------------------------------- */
 
 struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fence)
 {
     struct pw_history *history = NULL;
     pw_turn_lock(turn);
-    /* Of a run that waits for repair whoever resumes it changes the steps. */
+    /* A run that waits for repair cannot use it, because the resume changes its steps. */
     bool usable = turn->phase == PW_TURN_OVER && !turn->finished && turn->stop != PW_STOP_GIVEN_UP &&
                   turn->rejections == 0 && turn->outcome != PW_OUTCOME_REPAIR &&
                   atomic_load(&turn->chain.broken) == PAWL_OK;
@@ -125,7 +125,7 @@ struct pw_history *pw_turn_take_history(pawl_turn *turn, struct pw_fence *out_fe
         history = turn->history;
         turn->history = NULL;
         *out_fence = turn->claim.fence;
-        out_fence->epoch++; /* by the closing unit */
+        out_fence->epoch++; /* the closing unit has raised it */
     }
     pw_turn_unlock(turn);
     return history;
@@ -155,7 +155,7 @@ void pw_lane_init(pawl_lane *lane, pawl_turn *turn, pawl_lane *parent)
     atomic_init(&lane->abandoned, false);
     lane->turn = turn;
     lane->parent = parent;
-    lane->place_first = PW_PLACE_FIRST; /* of a branch whoever opens the fork knows */
+    lane->place_first = PW_PLACE_FIRST; /* fork_init() sets that of a branch */
     pw_lane_begin(lane);
     lane->after = parent != NULL ? parent->after : 0;
     lane->seq_met = parent != NULL ? parent->seq_met : 0;
@@ -259,9 +259,9 @@ void pawl_turn_unwind(pawl_turn *turn)
 {
     pw_turn_lock(turn);
     turn->unwinding = true;
-    if (turn->skipped_losers) { /* what they completed is to be undone as well: once more, and with them */
+    if (turn->skipped_losers) { /* what they completed must be undone: run another pass that calls them */
         turn->walks_losers = true;
-        turn->main.commit_wanted = 1; /* whichever: at once */
+        turn->main.commit_wanted = 1; /* any answered unit will do: the next pass begins at once */
         (void)pw_lane_suspend(&turn->main);
     }
     pw_turn_unlock(turn);
@@ -310,15 +310,15 @@ void pawl_turn_fail_for_good(pawl_turn *turn, const char *error_name, const char
 
 /* ---- What comes next ----------------------------------------------------------------------------------------------- */
 
-/* There is more to do at once, only not in this turn: the runner stops, a tick's budget is used up, or the watchdog gave the
- * turn up, whose lanes then know nothing of what was recorded for them. */
+/* There is more to do at once, but not in this turn: the runner is stopping, a tick's budget is used up, or the
+ * watchdog gave the turn up.  After a give-up the lanes do not know what was recorded for them. */
 static bool is_cut_short(const pawl_turn *turn)
 {
     return turn->outcome == PW_OUTCOME_NONE || turn->stop != PW_STOP_NOT || turn->main.commit_wanted != 0;
 }
 
-/* The run ends because that was demanded.  An interruption is its error, unless undoing it met another; a rollback has only
- * such a one. */
+/* The run ends because of a demand.  Its error is the interruption, unless undoing the run met another error.  A
+ * rollback has no error of its own. */
 static struct pw_op closing_of_demand(const pawl_turn *turn)
 {
     const char *interrupted = pawl_status_name(PAWL_INTERRUPTED);
@@ -340,7 +340,7 @@ static struct pw_op closing_of_demand(const pawl_turn *turn)
 
 static struct pw_op closing_of_end(const pawl_turn *turn)
 {
-    /* A run that failed, and was undone, has nothing left to do for a demand that came meanwhile. */
+    /* A failed run that was undone has nothing left to do for a demand that came meanwhile. */
     bool good = turn->outcome == PW_OUTCOME_FINISH, is_undone = !good && turn->unwinding;
     enum pw_demand seen = is_undone ? turn->demand : turn->demand_passed;
     return (struct pw_op){ .kind = PW_OP_FINISH,
@@ -357,18 +357,19 @@ static struct pw_op park_as(enum pw_task_status status, enum pw_task_kind kind, 
     return (struct pw_op){ .kind = PW_OP_PARK, .as.park = { .status = status, .kind = kind, .due_at_ms = due_at_ms } };
 }
 
-/* What the closing unit does.  The first line that applies:
+/* Builds the op of the closing unit.  The first line that applies:
  *
  *   a termination is demanded                              the run ends, terminated
- *   a pause is asked for                                   paused; what the pass found is found again after the resume
- *   the run ended after it was told of a demand            the run ends, as the demand says
+ *   a pause is requested                                   paused; the pass's outcome is found again after the resume
+ *   the run ended after it was told of a demand            the run ends as the demand says
  *   the run ended                                          the run ends, completed or errored
  *   it was cut short                                       due at once
- *   the run waits for repair                               paused, until it is repaired
- *   its lanes wait for something                           it waits, until the earliest of that
- *   otherwise (there was trouble, or a binding gave up)    due in a second, so that there is no hot loop
+ *   the run waits for repair                               paused until it is repaired
+ *   its lanes wait for something                           waiting until the earliest of their wake times
+ *   otherwise (trouble, or a binding gave up)              due in a second, to avoid a hot loop
  *
- * Trouble decides nothing: if memory ran out or a read failed, only the first four lines and the last one apply. */
+ * In trouble (memory ran out, or a read failed) only the first four lines and the last one apply, because the pass
+ * proves nothing. */
 static struct pw_op closing_of(const pawl_turn *turn)
 {
     int64_t wake_at_ms = turn->main.wake_at_ms;
@@ -389,11 +390,11 @@ static struct pw_op closing_of(const pawl_turn *turn)
     return park_as(PW_TASK_ACTIVE, PW_TASK_RESUME, pawl_now_ms(turn->engine) + TROUBLE_DELAY_MS);
 }
 
-/* Is another pass wanted?  goes_on: there is more to do at once. */
+/* True if another pass is needed.  goes_on: there is more to do at once. */
 static bool wants_pass(const pawl_turn *turn, bool goes_on)
 {
     switch (turn->outcome) {
-    case PW_OUTCOME_NONE: /* the first pass, or one that hears of a demand */
+    case PW_OUTCOME_NONE: /* the first pass, or one that must hear of a demand */
         return true;
     case PW_OUTCOME_SUSPEND:
     case PW_OUTCOME_REPAIR:
@@ -405,23 +406,23 @@ static bool wants_pass(const pawl_turn *turn, bool goes_on)
     return false;
 }
 
-/* Must it close, although another pass is wanted? */
+/* True if the turn must close even if another pass is needed. */
 static bool must_close(const pawl_turn *turn)
 {
     return turn->pause_wanted || turn->demand == PW_DEMAND_TERMINATE || turn->stop == PW_STOP_GIVEN_UP ||
            turn->host->stopping(turn->host->runner);
 }
 
-/* With the lock held: what happens to a turn that is in no pass.  The first line that applies:
+/* With the lock held: decides what happens to a turn outside a pass.  The first line that applies:
  *
- *   units are out, on whose answers the next line depends  wait
+ *   units are out whose answers the decision depends on    wait
  *   it is closed, or can record nothing more               end
- *   a pass is wanted, and nothing speaks against it        pass
- *   the store refused steps, which is not recorded yet     record that before anybody else carries the run on; wait
+ *   a pass is needed and allowed                           pass
+ *   refused boundaries are not recorded yet                record them, so that the next owner of the run finds them; wait
  *   otherwise                                              close; wait */
 static enum pw_next next(pawl_turn *turn)
 {
-    /* Lanes that were parked before a demand came are told of it in another pass, which begins with all durable. */
+    /* Lanes that suspended before a demand came hear of it in another pass, which begins once everything is durable. */
     bool goes_on = turn->main.commit_wanted != 0 || turn->demand > turn->demand_passed;
     bool depends = goes_on || turn->unsettled > 0 || turn->phase == PW_TURN_CLOSING || pw_turn_is_over(turn);
     assert(turn->phase != PW_TURN_PASSING);
@@ -451,7 +452,7 @@ enum pw_next pw_turn_next(pawl_turn *turn)
     return what;
 }
 
-/* Waits, leading commits meanwhile if nobody does, until the unit is answered.  Without the lock. */
+/* Waits until the unit is answered.  Leads commits meanwhile if no other thread does.  Called without the lock. */
 static void wait_for_unit(pawl_turn *turn, int64_t unit)
 {
     pw_turn_lock(turn);
@@ -470,7 +471,7 @@ enum pw_next pw_turn_next_blocking(pawl_turn *turn)
     for (;;) {
         pw_turn_lock(turn);
         enum pw_next what = next(turn);
-        turn->owes_ready = false; /* this thread waits itself, and host->ready() need not be called */
+        turn->owes_ready = false; /* this thread waits itself, so host->ready() need not be called */
         int64_t unit = turn->submitted;
         pw_turn_unlock(turn);
         if (what != PW_NEXT_WAIT)
@@ -525,7 +526,7 @@ pawl_status pw_turn_release(pawl_engine *engine, const struct pw_fence *at, bool
     struct pw_unit unit;
     pawl_status status = PAWL_NOMEM;
     pw_unit_init(&unit);
-    unit.about = (uint64_t)at->instance; /* nobody else works on it */
+    unit.about = (uint64_t)at->instance; /* any queue will do: no other unit about this instance is out */
     struct pw_op *fence = pw_unit_add(&unit, PW_OP_FENCE);
     struct pw_op *park = fence != NULL ? pw_unit_add(&unit, PW_OP_PARK) : NULL;
     if (park != NULL) {
@@ -539,11 +540,13 @@ pawl_status pw_turn_release(pawl_engine *engine, const struct pw_fence *at, bool
         status = pw_engine_run(engine, &unit);
     }
     pw_unit_clear(&unit);
-    return status == PAWL_CONFLICT ? PAWL_OK : status; /* it is somebody else's already */
+    return status == PAWL_CONFLICT ? PAWL_OK : status; /* another owner has it already */
 }
 
-/* With the lock held.  Races that only these attempts hold up are decided.  Beside other lanes there may be work that was
- * cut off; a new turn finds out at once. */
+/* With the lock held: closes a turn whose only running bodies have outlived their timeouts.  Records the races that
+ * only these bodies held up.  The run waits for the retry only if one attempt on the main lane is all that was
+ * running.  Otherwise other lanes may have been cut off in the middle, so the run is due at once and a new turn
+ * finds out. */
 static bool close_expired(pawl_turn *turn, const pawl_attempt *last, int32_t count)
 {
     const struct pw_step_row *row = &last->step->row;
@@ -553,8 +556,9 @@ static bool close_expired(pawl_turn *turn, const pawl_attempt *last, int32_t cou
     return pw_lanes_record_winners(turn) == PAWL_OK && pw_boundary_close(turn, &closing) == PAWL_OK;
 }
 
-/* With the lock held.  What the store refused of the turn, or may yet refuse, must be recorded before anybody else carries the
- * run on: by next(), once everything is answered. */
+/* With the lock held.  Refused boundaries, and those that may still be refused, must be recorded before another turn
+ * carries the run.  Then next() does that once everything is answered, and an empty unit makes sure that an answer
+ * comes. */
 static bool close_or_wait(pawl_turn *turn, const pawl_attempt *last, int32_t count)
 {
     if (turn->unsettled == 0 && turn->rejections == 0)
@@ -562,7 +566,7 @@ static bool close_or_wait(pawl_turn *turn, const pawl_attempt *last, int32_t cou
     return turn->answered < turn->submitted || pw_boundary_submit_empty(turn, 0) == PAWL_OK;
 }
 
-/* With the lock held: records what became of every body that has outlived its timeout. */
+/* With the lock held: records a timeout for every body that has outlived it. */
 static void fail_late(pawl_turn *turn, int64_t now_ms, struct pw_watch *watch)
 {
     for (pawl_attempt *attempt = turn->attempts; attempt != NULL; attempt = attempt->next) {
@@ -575,8 +579,8 @@ static void fail_late(pawl_turn *turn, int64_t now_ms, struct pw_watch *watch)
         }
         attempt->expired = true;
         if (pw_turn_is_open(turn))
-            (void)pw_attempt_time_out(attempt); /* if memory runs out, the turn is over */
-        if (turn->definition->advance == NULL)  /* driven by hand: no thread of a runner is blocked */
+            (void)pw_attempt_time_out(attempt); /* out of memory: the turn is over anyway */
+        if (turn->definition->advance == NULL)  /* driven by hand: it blocks no thread of a runner */
             continue;
         int64_t begun_ms = attempt->deadline_ms - attempt->policy.timeout_ms;
         pw_turn_list_late(turn, &attempt->blocked, attempt->step, now_ms - begun_ms, true);
@@ -597,7 +601,7 @@ struct pw_watch pw_turn_watch_bodies(pawl_turn *turn, int64_t now_ms)
     }
     bool has_live = watch.deadline_ms < INT64_MAX || pw_lane_any_live_code(turn);
     if (last != NULL && !has_live && turn->phase == PW_TURN_PASSING) {
-        /* If it can record nothing any more, no answer comes by which its host would hear of it. */
+        /* If the turn can record nothing more, no answer will come that would call host->ready. */
         bool closes = pw_turn_is_open(turn) && close_or_wait(turn, last, count);
         pw_turn_give_up(turn);
         turn->owes_ready = closes;
@@ -635,7 +639,7 @@ void pw_turn_give_up(pawl_turn *turn)
         turn->phase = PW_TURN_WAITING;
     turn->stop = PW_STOP_GIVEN_UP;
     atomic_store(&turn->cancelled, true);
-    pthread_cond_broadcast(&turn->changed); /* branches that sleep are over */
+    pthread_cond_broadcast(&turn->changed); /* wakes threads that wait for sleeping branches */
 }
 
 bool pw_turn_is_stopped(const pawl_turn *turn)
