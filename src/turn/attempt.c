@@ -1,10 +1,12 @@
-/* attempt.c - one attempt at a step's body: what it may ask, what it registers, how it ends; and log lines.
+/* attempt.c - one attempt at a step's body: what it may ask, what it registers and how it ends; and log lines.
  *
- * An attempt is in its turn's list from the moment it is made until its body comes back.  The body runs without the turn's lock.
- * It ends in one of four ways: it completes, it fails, it is dropped (a job, whose end is the turn's), or it outlives its timeout.
- * Then the watchdog records the timeout and marks the attempt `expired`; what its body still returns is dropped.
+ * An attempt is in its turn's list from its making until its body returns.  The body runs without the turn's lock.
+ * It ends in one of four ways: it completes, it fails, it is dropped (a job, whose outcome the turn records), or it
+ * outlives its timeout.  In the last case the watchdog records the timeout and marks the attempt `expired`, and what
+ * the body returns later is dropped.
  *
- * What a body registers is copied at once and becomes part of the unit that records the step's outcome, or is forgotten. */
+ * What a body registers is copied at once.  It becomes part of the unit that records the step's outcome, or is
+ * dropped with the attempt. */
 #include "turn/attempt.h"
 
 #include <assert.h>
@@ -20,7 +22,7 @@
 pawl_attempt *pw_attempt_new(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
 {
     pawl_attempt *attempt = calloc(1, sizeof *attempt);
-    assert(lane->turn->phase == PW_TURN_PASSING && !step->running); /* no body begins in a turn that was given up */
+    assert(lane->turn->phase == PW_TURN_PASSING && !step->running); /* a turn that was given up begins no body */
     if (attempt == NULL)
         return NULL;
     attempt->turn = lane->turn;
@@ -72,7 +74,7 @@ bool pawl_attempt_cancelled(const pawl_attempt *attempt)
 
 /* ---- Mutations --------------------------------------------------------------------------------------------------- */
 
-/* Copies it with all its texts. */
+/* Copies the mutation with all its texts. */
 static pawl_status register_mutation(pawl_attempt *attempt, const struct pw_mutation *given)
 {
     pawl_turn *turn = attempt->turn;
@@ -117,7 +119,7 @@ pawl_status pawl_attempt_mutate(pawl_attempt *attempt, enum pawl_mutation_when w
         &(struct pw_mutation){ .kind = PW_MUTATION_CALL, .when = when, .call = mutate, .data = { data, size } });
 }
 
-/* Without an id, one is made. */
+/* Makes an id if none is given. */
 static pawl_status register_create(pawl_attempt *attempt, const char *workflow, const char *instance_id,
                                    enum pw_relation relation, struct pw_text params, const char **out_id)
 {
@@ -174,7 +176,7 @@ static bool is_open(const pawl_attempt *attempt)
     return !attempt->expired && pw_turn_is_open(attempt->turn);
 }
 
-/* With the lock held.  `given` says how the body ended: its result, or its failure. */
+/* With the lock held: records how the body ended, as `given` says: a result or a failure. */
 static pawl_status record_outcome(pawl_attempt *attempt, const struct pw_attempt_outcome *given)
 {
     const struct pawl_limits *limits = &attempt->turn->definition->limits;
@@ -199,7 +201,7 @@ pawl_status pw_attempt_time_out(pawl_attempt *attempt)
     return record_outcome(attempt, &(struct pw_attempt_outcome){ .why = PAWL_STEP_TIMEOUT, .may_retry = true });
 }
 
-/* Takes the lock.  From here on the watchdog leaves the attempt alone. */
+/* Takes the lock, and takes the attempt off the turn's list, so that the watchdog leaves it alone. */
 static void settle(pawl_attempt *attempt)
 {
     pw_turn_lock(attempt->turn);
@@ -209,7 +211,8 @@ static void settle(pawl_attempt *attempt)
         attempt->next->previous = attempt->previous;
 }
 
-/* Lets go of the lock, and of the attempt.  If other bodies are late, the turn may have waited for this one only. */
+/* Drops the lock and frees the attempt.  If other bodies are late, the watchdog may have waited for this one to give
+ * the turn up. */
 static void let_go(pawl_attempt *attempt)
 {
     pawl_turn *turn = attempt->turn;
@@ -247,7 +250,7 @@ static pawl_status attempt_end(pawl_attempt *attempt, const struct pw_attempt_ou
     if (status == PAWL_SUSPENDED)
         lane->suspended = true;
     if (attempt->expired && row->status == PAWL_STEP_ERRORED)
-        lane->commit_wanted = attempt->turn->submitted; /* its failure is what the branch goes on with */
+        lane->commit_wanted = attempt->turn->submitted; /* the branch goes on with this failure once it is durable */
     let_go(attempt);
     return status;
 }
@@ -265,7 +268,7 @@ void pawl_attempt_drop(pawl_attempt *attempt)
     bool is_dropped = is_open(attempt), is_late = pw_attempt_is_late(attempt);
     if (is_dropped && is_late)
         (void)pw_attempt_time_out(attempt);
-    if (!is_dropped || is_late) { /* its timeout is what counts, and what the next pass finds */
+    if (!is_dropped || is_late) { /* the timeout counts, and the next pass finds it */
         attempt->lane->suspended = true;
         attempt->lane->commit_wanted = attempt->turn->submitted;
     }
@@ -337,7 +340,8 @@ pawl_status pawl_lane_log(pawl_lane *lane, pawl_attempt *attempt, enum pawl_log_
         row.step = attempt->step->row.name;
         row.attempt = attempt->number;
     }
-    /* Otherwise an earlier pass of this turn wrote it, or the branch only shows what it waits for. */
+    /* A line is not new if an earlier pass of this turn wrote it, or if the lane lost a race and only shows what it
+     * waits for. */
     bool is_new = attempt != NULL;
     if (turn->stop == PW_STOP_GIVEN_UP)
         status = PAWL_SUSPENDED;

@@ -1,16 +1,16 @@
 /* boundary.c - see boundary.h.
  *
- * A unit of a turn begins with the fence.  Then come the changes that the step registered, the step's row, what follows from it
- * (an event that is taken, a job that is made or ended), and log lines.  unit_submit() numbers the unit and queues it;
- * note_answer() hears how it went, on the thread that leads the commit, in the order of the numbers:
+ * A unit of a turn begins with the fence.  Then come the changes that the step registered, the step's row, its
+ * consequences (a consumed event, a new job, an ended job) and log lines.  unit_submit() numbers the unit and queues
+ * it.  note_answer() receives the result on the thread that leads the commit, in the order of the numbers:
  *
- *   applied                     the lease may be longer, a pause may be asked for, and a closing unit ends the turn
+ *   applied                     may renew the lease and reveal a pause request; a closing unit ends the turn
  *   refused, chain broken       the turn is lost; whatever it still does is dropped
- *   refused, chain whole        a step learns of it at its next recall (T3); a closing unit is followed by another pass, or by a
- *                               closing unit that pauses
+ *   refused, chain whole        the step's next recall handles the refusal (T3); a refused closing unit leads to another pass,
+ *                               or to a closing unit that pauses
  *
- * A unit borrows the rows' texts from the history and the log lines from the turn's arena; both outlive it, because a
- * turn is not let go of before all its units are answered. */
+ * A unit borrows the rows' texts from the history and the log lines from the turn's arena.  Both outlive the unit,
+ * because each unit holds a reference to its turn until it is answered. */
 #include "turn/boundary.h"
 
 #include <assert.h>
@@ -23,17 +23,17 @@
 #include "turn/lease.h"
 #include "turn/lines.h"
 
-/* One submitted unit of a turn. */
+/* One unit of a turn, from its making to its answer. */
 struct turn_unit {
     struct pw_unit unit;
     pawl_turn *turn; /* referenced */
     int64_t number;
     struct pw_op *fence;
-    struct pw_op *closing; /* PARK or FINISH; NULL: the turn goes on */
+    struct pw_op *closing; /* PARK or FINISH; NULL: not a closing unit */
     struct pw_step *step;  /* or NULL */
     bool inserts_step;
-    bool creates;            /* something that may be due here */
-    struct pw_log_list logs; /* handed back when the unit is refused: they belong to whatever is recorded instead */
+    bool creates;            /* it makes an instance due, which the local runner may carry */
+    struct pw_log_list logs; /* handed back if the unit is refused, so that the next unit records them */
 };
 
 static void unit_drop(struct turn_unit *own) /* NULL is fine */
@@ -45,7 +45,7 @@ static void unit_drop(struct turn_unit *own) /* NULL is fine */
 
 /* ---- Answers -------------------------------------------------------------------------------------------------- */
 
-/* A refusal that the step must live with: it is told at the next recall. */
+/* The store refused the step's boundary.  The next recall of the step handles it. */
 static void reject_step(pawl_turn *turn, struct turn_unit *own)
 {
     struct pw_step *step = own->step;
@@ -57,8 +57,8 @@ static void reject_step(pawl_turn *turn, struct turn_unit *own)
         step->in_store = false;
 }
 
-/* A closing unit was refused: a pause was requested, or something is demanded that the pass did not know.  The fence has told of
- * the demand by now, and another pass hears of it. */
+/* A closing unit was refused because a pause was requested, or because more is demanded than the pass knew.  The
+ * fence has reported the demand by now, and another pass hears of it. */
 static void reopen(pawl_turn *turn, enum pw_refusal refusal)
 {
     if (refusal == PW_REFUSED_DEMANDED)
@@ -105,6 +105,7 @@ static void note_answer(pawl_turn *turn, struct turn_unit *own)
     }
 }
 
+/* The committer's callback.  Runs on the thread that leads the commit, so it calls no store. */
 static void unit_done(struct pw_unit *unit, void *user)
 {
     struct turn_unit *own = user;
@@ -163,7 +164,7 @@ static bool add_lines(struct turn_unit *own, const struct pw_log_list *logs)
     return true;
 }
 
-/* The turn's lines, then what was said on the lane up to here, and then those of the boundary. */
+/* Adds the turn's own lines, then those that workflow code wrote on the lane up to here, then those of the boundary. */
 static bool add_logs(struct turn_unit *own, const pawl_lane *lane, const struct pw_log_list *logs)
 {
     own->logs = own->turn->logs;
@@ -179,7 +180,7 @@ static bool add_step(struct turn_unit *own, struct pw_step *step)
     const struct pw_fence *fence = &own->turn->claim.fence;
     struct pw_history *history = own->turn->history;
     own->inserts_step = !step->in_store;
-    if (own->inserts_step) /* again, when it was refused: rows come in the order of their numbers, for who follows them */
+    if (own->inserts_step) /* a refused row is numbered anew, because followers rely on rows appearing in order */
         pw_step_number(history, step);
     history->newest_ms = pw_not_before(step->row.updated_at_ms, history->newest_ms);
     step->in_store = true;
@@ -214,7 +215,7 @@ static pawl_status add_mutation(struct turn_unit *own, const struct pw_mutation 
     return PAWL_INVALID;
 }
 
-/* Sets *out_any when there was one: the step is then unsettled. */
+/* Sets *out_any if a mutation was added: the step is then unsettled. */
 static pawl_status add_mutations(struct turn_unit *own, const struct pw_mutation *mutations,
                                  enum pawl_mutation_when when, bool *out_any, struct pawl_error *error)
 {
@@ -233,7 +234,7 @@ static bool add_end(struct turn_unit *own, const struct pw_job *job)
                         &(struct pw_op){ .kind = PW_OP_END, .as.end = { .workflow = job->workflow, .id = job->id } });
 }
 
-/* What comes with the step's row. */
+/* Adds what the step's row entails: a consumed event, a new job, an ended job, an announcement. */
 static bool add_consequences(struct turn_unit *own, const struct pw_boundary *boundary)
 {
     const struct pw_fence *fence = &own->turn->claim.fence;
@@ -248,7 +249,7 @@ static bool add_consequences(struct turn_unit *own, const struct pw_boundary *bo
             return false;
     }
     if (made != NULL) {
-        /* No other job has its id.  Should one exist all the same, the run waits for that one. */
+        /* The id is random, so no other job should have it.  If one does, the run waits for that one. */
         struct pw_op create = { .kind = PW_OP_CREATE,
                                 .as.create = { made->workflow, made->id, made->params,
                                                .link = { fence->instance, fence->run, PW_RELATION_JOB },
@@ -259,12 +260,13 @@ static bool add_consequences(struct turn_unit *own, const struct pw_boundary *bo
     }
     if (boundary->ends != NULL && !add_end(own, boundary->ends))
         return false;
-    /* The number that this raises is what a restart from a step looks at (refuse_if_demanded() in service/repair.c). */
+    /* Demanding nothing raises the run's event number, which a restart from a step checks (refuse_if_demanded() in
+     * service/repair.c). */
     struct pw_op demand = { .kind = PW_OP_DEMAND, .as.demand = { fence->instance, PW_DEMAND_NONE } };
     return !boundary->announces || pw_unit_copy(&own->unit, &demand);
 }
 
-/* Consumes the unit.  Not complete: memory ran out while it was made. */
+/* Consumes the unit.  is_complete false: memory ran out while it was built. */
 static pawl_status unit_submit(pawl_turn *turn, struct turn_unit *own, bool is_complete)
 {
     if (!is_complete) {
@@ -279,7 +281,8 @@ static pawl_status unit_submit(pawl_turn *turn, struct turn_unit *own, bool is_c
     return PAWL_OK;
 }
 
-/* Up to where nothing came that the turn does not know: a number without an event is a demand's, which may be unheard. */
+/* The number up to which the turn knows everything: a number without an event belongs to a demand that the turn may
+ * not have heard of. */
 static int64_t events_known(const pawl_turn *turn)
 {
     int64_t known = turn->history->event_seq;
@@ -306,7 +309,7 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
         unit_drop(own);
         return pw_lane_error(lane, status, "%s", error.text);
     }
-    /* If the turn closes without the lane, nothing that the lane said is recorded with the step. */
+    /* If the lane is not at this step in the present pass, none of its lines are recorded with the step. */
     const pawl_lane *speaker = step->lane == lane && step->reached_pass == turn->history->pass ? lane : NULL;
     bool is_complete = status == PAWL_OK && add_step(own, step) && add_consequences(own, boundary) &&
                        add_logs(own, speaker, &boundary->logs) && add_lines(own, &boundary->verdict);
@@ -324,12 +327,13 @@ pawl_status pw_boundary_record(const struct pw_boundary *boundary)
 
 /* ---- Failures ------------------------------------------------------------------------------------------------- */
 
-/* Not before the event that ends the wait, if there is one. */
+/* Stamps the step; not before the event that ends its wait, if there is one. */
 static void stamp(pawl_turn *turn, struct pw_step *step, const struct pw_event *event, int64_t now_ms)
 {
     pw_step_stamp(turn->history, step, event != NULL ? pw_not_before(now_ms, event->row.created_at_ms) : now_ms);
 }
 
+/* Fills the step's row for a failed attempt: waiting for its retry, or failed for good. */
 static pawl_status fill_failure(pawl_turn *turn, struct pw_step *step, const struct pw_attempt_outcome *failure,
                                 struct pw_log_list *logs)
 {
@@ -358,7 +362,7 @@ static pawl_status fill_failure(pawl_turn *turn, struct pw_step *step, const str
     return logged ? PAWL_OK : pw_turn_out_of_memory(turn);
 }
 
-/* The store could not be asked; it says nothing about what was asked. */
+/* The store was not available: this says nothing about the mutation itself. */
 static bool is_trouble(pawl_status status)
 {
     return status == PAWL_NOMEM || status == PAWL_BUSY || status == PAWL_STORE_UNAVAILABLE ||
@@ -374,9 +378,9 @@ static void mark_abandoned(struct pw_history *history, struct pw_step *step, int
     step->row.next_retry_at_ms = 0;
 }
 
-/* What lost a race has not failed, whatever it made of being cancelled.  That is recorded at once: the race may come to be
- * decided only by a later turn, and until then nobody may run the body again, nor win with its failure.  Waits are left as
- * they are, for whoever decides the race. */
+/* A step that lost a race has not failed, whatever its body returned after the cancellation.  It is recorded as
+ * abandoned at once, because the race may be decided only by a later turn: until then its body must not run again,
+ * and its failure must not win.  Waits are left as they are, for pw_boundary_choose(). */
 static pawl_status fail_abandoned(pawl_lane *lane, struct pw_step *step, const struct pw_attempt_outcome *failure)
 {
     pawl_turn *turn = lane->turn;
@@ -454,9 +458,9 @@ pawl_status pw_boundary_complete(pawl_lane *lane, struct pw_step *step, const st
 
 /* ---- Races ---------------------------------------------------------------------------------------------------- */
 
-/* Is it of a loser of the race that the lane holds, and not finished in the store?  It waits there, or the store refused
- * the row that was to finish it.  Losers elsewhere are left alone: their race may have a winner that is not recorded yet,
- * and what is told of them then decides it. */
+/* True if the step belongs to a loser of the race on this lane and is unfinished in the store: it waits there, or
+ * the store refused the row that would have finished it.  Losers of other races are left alone, because their winner
+ * may not be recorded yet, and abandoning them now would decide it. */
 static bool is_left_over(const pawl_lane *lane, const struct pw_step *step)
 {
     if (step->reached_pass != lane->turn->history->pass || !pw_lane_is_within(step->lane, lane) ||
@@ -471,7 +475,7 @@ static bool add_abandoned(struct turn_unit *own, const pawl_lane *lane, int64_t 
     for (struct pw_step *step = turn->history->first; step != NULL; step = step->next) {
         if (!is_left_over(lane, step))
             continue;
-        turn->rejections -= step->rejected != PW_REFUSED_NOT; /* nobody will ask what became of it */
+        turn->rejections -= step->rejected != PW_REFUSED_NOT; /* no recall will ask for the refusal */
         step->rejected = PW_REFUSED_NOT;
         mark_abandoned(turn->history, step, now_ms);
         struct pw_job job;
@@ -500,8 +504,8 @@ pawl_status pw_boundary_choose(pawl_lane *lane, struct pw_step *step, size_t win
 
 /* ---- Closing -------------------------------------------------------------------------------------------------- */
 
-/* What every wait has looked at.  One that was looked at before another branch read on has not seen what came then; and none
- * has seen a demand that nobody has told of. */
+/* The event number up to which all waits have looked.  A wait that looked before another branch read more events has
+ * not seen those.  No wait has seen a demand that the turn does not know of. */
 static int64_t events_seen(const pawl_turn *turn)
 {
     const pawl_lane *lane = &turn->main;
@@ -519,7 +523,7 @@ static void fill_park(const pawl_turn *turn, struct pw_op_park *park)
     park->newest_ms = turn->history != NULL ? turn->history->newest_ms : 0;
 }
 
-/* The end is told to children and jobs, if there can be any, and to the parent (R11). */
+/* Tells the end to children and jobs, if there can be any, and to the parent (R11). */
 static pawl_status fill_finish(struct turn_unit *own, struct pw_op_finish *finish)
 {
     const pawl_turn *turn = own->turn;
@@ -530,9 +534,9 @@ static pawl_status fill_finish(struct turn_unit *own, struct pw_op_finish *finis
     if (finish->reach.demand != PW_DEMAND_NONE || (history != NULL && history->has_calls)) {
         finish->reach.parent = turn->claim.fence.instance;
         finish->reach.run = turn->claim.fence.run;
-        own->creates = true; /* they may be due here */
+        own->creates = true; /* its children may be due for the local runner */
     }
-    /* A run that ends before it was loaded, because that was demanded, has only its claim. */
+    /* A run that ends before it was loaded, because of a demand, has only its claim. */
     const struct pw_link *link = history != NULL ? &history->link : &turn->claim.link;
     struct pw_outcome_told told = { .outcome = finish->outcome,
                                     .output = finish->output,
@@ -566,7 +570,7 @@ pawl_status pw_boundary_close(pawl_turn *turn, const struct pw_op *closing)
     bool told = finish == NULL || finish->outcome != PW_OUTCOME_ERRORED ||
                 pw_log_system(turn, &verdict, PAWL_LOG_ERROR, (struct pw_text){ NULL, 0 }, 0,
                               "the run failed: %s: %.400s", finish->error_name.data, finish->error_message.data);
-    /* What was said on the way to something that is still to be done is said again by the turn that does it. */
+    /* Lines that were written on the way to an unfinished step are written again by the turn that finishes it. */
     if (finish != NULL)
         pw_lines_take_all(turn, &turn->logs);
     pawl_status status = told && add_logs(own, NULL, NULL) && add_lines(own, &verdict) ? PAWL_OK : PAWL_NOMEM;

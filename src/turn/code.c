@@ -1,17 +1,20 @@
-/* code.c - how long the author's code runs between two durable calls.
+/* code.c - measures how long user code runs between two durable calls.
  *
- * Workflow code is called on a lane, and leaves it at each durable call.  The time between two of them is the code's own; the
- * time inside a durable call, and inside a step's body with all that is wrapped around it, is not.  Code that blocks keeps a
- * thread, and the run with it; nobody but the watchdog can tell.
+ * The function of a lane enters user code when it is called and after each durable call, and leaves it at the next
+ * durable call or when it returns.  Only the time in between counts.  The time inside a durable call, or inside a
+ * step's body with its wrappers, does not.  Code that blocks holds a thread and its run, and only the watchdog can
+ * notice.
  *
- * The watchdog also notes when code began: when it first finds it running.  Code is entered at every durable call, also at those
- * that are answered from history, so reading the clock there would be a large part of what a replay costs. */
+ * The watchdog also notes when code began: at the moment when it first finds it running.  Code is entered at every
+ * durable call, also at those answered from history, so reading the clock there would be a large part of the cost of
+ * a replay. */
 #include "turn/attempt.h"
 
 void pw_lane_enter_code(pawl_lane *lane)
 {
     pawl_turn *turn = lane->turn;
-    if (lane->in_code || turn->definition->advance == NULL) /* driven by hand: in whose thread we do not know */
+    /* Driven by hand: on a thread that the engine does not know. */
+    if (lane->in_code || turn->definition->advance == NULL)
         return;
     lane->in_code = true;
     lane->code_since_ms = PW_CODE_NOT_SEEN;
@@ -22,8 +25,8 @@ void pw_lane_enter_code(pawl_lane *lane)
     turn->in_code = lane;
 }
 
-/* In a turn that was given up, a late call is over only when its function has returned: code that does not heed PAWL_SUSPENDED may block
- * again, and nobody would look. */
+/* In a turn that was given up, a late call is over only when its function has returned: code that ignores
+ * PAWL_SUSPENDED may block again, and nobody would notice. */
 void pw_lane_leave_code(pawl_lane *lane, bool ended)
 {
     pawl_turn *turn = lane->turn;
@@ -65,19 +68,19 @@ void pw_turn_list_late(pawl_turn *turn, struct pw_blocked_call *call, const stru
     pw_blocked_add(&turn->engine->blocked, call);
 }
 
-/* With the lock held. */
+/* With the lock held: lists and logs late code. */
 static void tell(pawl_lane *lane, int64_t passed_ms)
 {
     pawl_turn *turn = lane->turn;
     pw_turn_list_late(turn, &lane->blocked, lane->reached, passed_ms, false);
-    /* Without memory for the line the run goes without it. */
+    /* If there is no memory for the line, the run goes on without it. */
     (void)pw_log_system(turn, &turn->logs, PAWL_LOG_WARN, lane->blocked.step, 0,
                         "workflow code outside a step has blocked its thread for %lld ms: the run is given to another "
                         "process, or goes on here when the code returns",
                         (long long)passed_ms);
 }
 
-/* With the lock held.  What else is under way may still come to something. */
+/* With the lock held: true if a body is running that has not expired.  Its outcome can still be recorded. */
 static bool has_live_body(const pawl_turn *turn)
 {
     const pawl_attempt *attempt = turn->attempts;

@@ -1,19 +1,22 @@
-/* lanes.c - forks: how their branches are called, how a race is decided, and how the parent goes on.  See lanes.h.
+/* lanes.c - forks: how branches are called, how a race is decided, and how the parent continues.  See lanes.h.
  *
- * A branch is NEW until it is called.  It is RUNNING while its function is called, and then FINISHED, or SUSPENDED: then it is
- * called again, from the top, once its wait is over.
+ * A branch is NEW until it is called and RUNNING while its function runs.  Then it is FINISHED, or SUSPENDED until
+ * its wait is over and it is called again from the top.
  *
- * fork_run() carries a fork once:
+ * fork_run() carries a fork through one pass:
  *
- *   1. fork_init() gives each branch a lane, which begins where its parent is and depends on the units that its parent does.
- *   2. The host hears of a fork with several branches, so that idle workers call pw_fork_help().
- *   3. carry_all() calls branches in the parent's thread, until none can be called and no call is under way.
- *   4. The host forgets the fork and waits for helpers to leave, because the fork is on the stack of this thread.
- *   5. join(): the parent waits for the earliest of what its branches wait for, and comes after everything that they recorded.
+ *   1. fork_init() gives each branch a lane.  The lane starts at its parent's place and depends on the same units as
+ *      its parent.
+ *   2.  The host is told of a fork with several branches, so that idle workers call pw_fork_help().
+ *   3. carry_all() calls branches in the parent's thread until none can be called and none is running.
+ *   4.  The host forgets the fork and waits until all helpers have left, because the fork is on this thread's stack.
+ *   5. join() lets the parent wait for the earliest of what its branches wait for, and depend on everything that
+ *      they recorded.
  *
- * A race is a fork with a step of its own, which records the winner: the first branch that finishes.  The others are abandoned.
- * They are still called up to their first unfinished step, so that what they wait for is found, and ends in the unit that records
- * the winner.  A replay calls the winner alone, unless what the losers had completed is to be undone. */
+ * A race is a fork with a step of its own, which records the winner: the first branch that finishes.  The losers are
+ * abandoned.  They are still called up to their first unfinished step, to find what they wait for; the unit that
+ * records the winner ends those waits.  A replay calls only the winner, except when the run is undone and the
+ * losers' completed steps must be undone with it. */
 #include "turn/lanes.h"
 
 #include <assert.h>
@@ -26,7 +29,7 @@
 
 enum branch_state { BRANCH_NEW, BRANCH_RUNNING, BRANCH_SUSPENDED, BRANCH_FINISHED };
 
-/* ---- Who may be under way at once -------------------------------------------------------------------------------- */
+/* ---- Which lanes can run at the same time ------------------------------------------------------------------------ */
 
 bool pw_lanes_are_concurrent(const pawl_lane *one, const pawl_lane *other)
 {
@@ -34,25 +37,25 @@ bool pw_lanes_are_concurrent(const pawl_lane *one, const pawl_lane *other)
         return false;
     while (!pw_lane_is_within(other, one->parent))
         one = one->parent;
-    return !one->joined; /* a branch of the fork that both come from */
+    return !one->joined; /* `one` is now a branch of the fork that separates the two */
 }
 
 /* ---- Carrying branches -------------------------------------------------------------------------------------------- */
 
-/* Branches are begun in their order.  Of those that are begun, some are not finished; of these, some are called just now. */
+/* Branches are begun in order.  Of the begun branches some are unfinished (active), and of those some are running. */
 static void fork_check(const struct pw_fork *fork)
 {
     assert(fork->running <= fork->active && fork->active <= fork->begun && fork->begun <= fork->count);
     assert(!fork->has_winner || fork->winner < fork->count);
 }
 
-/* May a suspended branch be called again?  Not when the race is lost, or won by another. */
+/* True if a suspended branch may be called again: not after the race was won or the parent was abandoned. */
 static bool may_resume(const struct pw_fork *fork)
 {
     return !pw_turn_is_stopped(fork->turn) && !fork->has_winner && !pw_lane_is_abandoned(fork->parent);
 }
 
-/* A suspended branch whose wait is over, or SIZE_MAX. */
+/* Finds a suspended branch whose wait is over, or SIZE_MAX. */
 static size_t find_resumable(const struct pw_fork *fork, int64_t now_ms)
 {
     for (size_t i = 0; i < fork->begun; i++) {
@@ -68,10 +71,10 @@ static size_t find_resumable(const struct pw_fork *fork, int64_t now_ms)
     return SIZE_MAX;
 }
 
-/* With the lock held: the position to call next, or SIZE_MAX.  New branches go first, then those that can go on.  The
- * latter are called only while others run; otherwise the whole turn may as well unwind (should_yield decides that elsewhere).
- * Branches that were not called yet when a race is won are called all the same: they are abandoned, and only show what they
- * wait for. */
+/* With the lock held: takes the branch to call next, or SIZE_MAX.  New branches go first, then suspended ones whose
+ * wait is over.  A suspended branch is called again only while others run; otherwise the whole pass unwinds, and the
+ * next one calls it.  When a race is won, branches that were not called yet are still called: they are abandoned,
+ * and only show what they wait for. */
 static size_t take_branch(struct pw_fork *fork)
 {
     size_t position = SIZE_MAX;
@@ -101,21 +104,22 @@ static void abandon_others(struct pw_fork *fork)
     }
 }
 
+/* With the lock held: a branch's function returned. */
 static void note_branch(struct pw_fork *fork, size_t position, pawl_status status)
 {
     pawl_lane *lane = &fork->lanes[position];
     assert(fork->running > 0 && fork->states[position] == BRANCH_RUNNING);
     fork->running--;
     if (status == PAWL_NOMEM && !lane->suspended)
-        fork->turn->trouble = PAWL_NOMEM; /* it came from outside the engine, and nothing else will wake the branch */
+        fork->turn->trouble = PAWL_NOMEM; /* not from a durable call: nothing else would wake the branch */
     if (lane->suspended || status == PAWL_NOMEM)
-        status = PAWL_SUSPENDED; /* whatever the branch made of it; and a shortage decides nothing */
+        status = PAWL_SUSPENDED; /* whatever the branch returned; and running out of memory decides nothing */
     fork->statuses[position] = status;
     fork->states[position] = status == PAWL_SUSPENDED ? BRANCH_SUSPENDED : BRANCH_FINISHED;
     if (status == PAWL_SUSPENDED)
         return;
     fork->active--;
-    /* An interruption decides no race: the next pass comes to the same place. */
+    /* An interruption decides no race: the next pass gets to the same place. */
     if (fork->first_only && !fork->has_winner && !atomic_load(&lane->abandoned) && status != PAWL_INTERRUPTED) {
         fork->has_winner = true;
         fork->winner = position;
@@ -123,7 +127,7 @@ static void note_branch(struct pw_fork *fork, size_t position, pawl_status statu
     }
 }
 
-/* When the first branch that sleeps can go on; INT64_MAX: none will. */
+/* The earliest time at which a sleeping branch can go on; INT64_MAX: none will. */
 static int64_t earliest_wake(const struct pw_fork *fork)
 {
     int64_t at_ms = INT64_MAX;
@@ -136,8 +140,9 @@ static int64_t earliest_wake(const struct pw_fork *fork)
     return at_ms;
 }
 
-/* With the lock held, which is let go of meanwhile: whoever looks after the fork next does so in time for those that sleep.
- * Said by everybody who leaves it alone for a while, because what was said before is forgotten once its time has come. */
+/* With the lock held, which it drops for a moment: tells the host when the next sleeping branch can go on, so that a
+ * helper comes in time.  Every thread that leaves the fork alone for a while calls this, because the host forgets a
+ * time once it has come. */
 static void say_when_to_look(struct pw_fork *fork)
 {
     pawl_turn *turn = fork->turn;
@@ -149,7 +154,7 @@ static void say_when_to_look(struct pw_fork *fork)
     pw_turn_lock(turn);
 }
 
-/* Calls one branch, with the lock let go of meanwhile. */
+/* Calls one branch, without the lock.  False if none can be called. */
 static bool carry_one(struct pw_fork *fork)
 {
     pawl_turn *turn = fork->turn;
@@ -181,7 +186,7 @@ bool pw_fork_help(struct pw_fork *fork)
     return any;
 }
 
-/* With the lock held: until no call is under way and none can be made. */
+/* With the lock held: calls branches until none can be called and none is running. */
 static void carry_all(struct pw_fork *fork)
 {
     pawl_turn *turn = fork->turn;
@@ -207,11 +212,11 @@ static bool any_unfinished(const struct pw_fork *fork)
     return false;
 }
 
-/* What the branches said last goes with what the parent does next. */
+/* The last lines that the branches wrote are recorded with what the parent does next. */
 static void join_lines(struct pw_fork *fork)
 {
     pawl_lane *parent = fork->parent;
-    pw_lines_move(parent, pw_place_behind(parent->place, ~(uint64_t)parent->forks)); /* no branch is there */
+    pw_lines_move(parent, pw_place_behind(parent->place, ~(uint64_t)parent->forks)); /* a place that no branch has */
     for (size_t i = 0; i < fork->count; i++) {
         pw_lines_bring(parent, fork->lanes[i].place);
         if (fork->lanes[i].seq_met > parent->seq_met)
@@ -219,7 +224,7 @@ static void join_lines(struct pw_fork *fork)
     }
 }
 
-/* What the branches wait for, the parent waits for; what they did, the parent comes after. */
+/* The parent waits for what its unfinished branches wait for, and depends on the units that they submitted. */
 static void join(struct pw_fork *fork)
 {
     pawl_lane *parent = fork->parent;
@@ -274,7 +279,7 @@ static pawl_status fork_init(struct pw_fork *fork)
         lane->place = lane->place_first;
         fork->statuses[i] = PAWL_SUSPENDED;
     }
-    if (fork->has_winner) /* it was recorded by an earlier turn */
+    if (fork->has_winner) /* an earlier turn recorded the winner */
         abandon_others(fork);
     return PAWL_OK;
 }
@@ -299,7 +304,7 @@ static pawl_status fork_run(struct pw_fork *fork)
         pw_turn_lock(turn);
         fork->shared = false;
         turn->open_forks--;
-        carry_all(fork); /* what a helper left between the two */
+        carry_all(fork); /* what a helper left between the two calls */
     }
     join(fork);
     return PAWL_OK;
@@ -349,10 +354,11 @@ pawl_status pawl_lane_all(pawl_lane *lane, const char *name, size_t name_size, s
     return status;
 }
 
-/* ---- The first of several -------------------------------------------------------------------------------------------- */
+/* ---- Races
+ * ------------------------------------------------------------------------------------------------------------- */
 
-/* With the lock held.  Calls only the branch that was first then.  When losers are walked they are called as well, and show
- * what they had completed. */
+/* With the lock held.  The winner is recorded: calls only that branch.  With walks_losers it also calls the losers,
+ * so that what they completed can be undone. */
 static pawl_status replay_winner(struct pw_fork *fork, const struct pawl_answer *answer, size_t *out_winner)
 {
     pawl_turn *turn = fork->turn;
@@ -391,8 +397,8 @@ static void unlink_race(pawl_turn *turn, const struct pw_fork *fork)
     *link = fork->outer;
 }
 
-/* A step that waits, and that this pass has not come to, may be a loser's: a branch beside the body that does not return was
- * not called yet. */
+/* True if a waiting step was not reached in this pass.  It may belong to a loser that was not called yet, because
+ * another body does not return. */
 static bool has_unseen_waits(const pawl_turn *turn)
 {
     const struct pw_step *step = turn->history->first;
@@ -406,11 +412,11 @@ pawl_status pw_lanes_record_winners(pawl_turn *turn)
 {
     pawl_status status = PAWL_OK;
     for (struct pw_fork *fork = turn->races; fork != NULL && status == PAWL_OK; fork = fork->outer) {
-        /* As in run_race(), but nobody can wait here: the next turn decides what is not known for sure. */
+        /* As in run_race(), but the watchdog cannot wait: the next turn decides what is not certain here. */
         bool known = turn->unsettled == 0 && !pw_turn_is_stopped(turn) && !has_unseen_waits(turn);
         if (!known || !fork->has_winner || pw_lane_is_abandoned(fork->parent))
             continue;
-        join_lines(fork); /* a replay calls the winner again, and takes its lines for recorded ones */
+        join_lines(fork); /* a replay calls the winner again and treats its lines as recorded */
         status = pw_boundary_choose(fork->parent, fork->race, fork->winner);
     }
     return status;
@@ -427,20 +433,20 @@ static pawl_status run_race(struct pw_fork *fork, struct pw_step *step, size_t *
     unlink_race(turn, fork);
     if (status != PAWL_OK)
         return status;
-    if (!fork->has_winner) /* branches that have finished without winning were interrupted */
+    if (!fork->has_winner) /* branches that finished without winning were interrupted */
         return any_unfinished(fork) ? pw_lane_suspend(lane) : PAWL_INTERRUPTED;
-    /* What the losers wait for must be known for sure before it is abandoned. */
+    /* What the losers wait for must be certain before it is abandoned. */
     if (turn->unsettled > 0 && pw_lane_await(lane, turn->submitted) != PAWL_OK)
         return PAWL_SUSPENDED;
-    if (pw_turn_is_stopped(turn)) /* even a pause may have kept losers from being walked */
+    if (pw_turn_is_stopped(turn)) /* a stop, even a pause, may have kept losers from being called */
         return pw_lane_suspend(lane);
-    /* What a loser did may be durable by now without having been told to it. */
+    /* A loser's step may be durable by now although the loser was not told of it. */
     turn->skipped_losers = any_unfinished(fork) || turn->skipped_losers;
     *out_winner = fork->winner;
     return pw_boundary_choose(lane, step, fork->winner);
 }
 
-/* A race inside a branch that lost one: its branches only show what they wait for. */
+/* A race inside a losing branch: its branches are called only to find what they wait for. */
 static pawl_status walk_lost_race(struct pw_fork *fork)
 {
     PAWL_TRY(fork_run(fork));
@@ -468,8 +474,8 @@ pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size,
     if (status == PAWL_OK)
         tell_of_fork(lane, count, true);
     if (status == PAWL_OK)
-        status = pw_recall_outcome(&call); /* each branch says itself that the run is interrupted */
-    lane->place = place; /* its branches begin before the answer, when it is known as well as when it is sought */
+        status = pw_recall_outcome(&call); /* no check for an interruption here: each branch finds out itself */
+    lane->place = place; /* branches start at the place before the answer, both in a race and in its replay */
     if (status == PAWL_SUSPENDED && pw_lane_is_abandoned(lane))
         status = walk_lost_race(&fork);
     else if (status == PAWL_OK && call.is_answered)
@@ -477,7 +483,7 @@ pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size,
     else if (status == PAWL_OK)
         status = run_race(&fork, call.step, out_winner);
     if (status == PAWL_OK) {
-        pw_lines_meet(lane, call.step); /* with it, what the winner said last was recorded */
+        pw_lines_meet(lane, call.step); /* the winner's last lines were recorded with this step */
         uint64_t joined = lane->place;
         lane->place = place;
         pw_lines_pass(lane, call.step);

@@ -1,4 +1,4 @@
-/* lease.c - see lease.h. */
+/* lease.c - see lease.h.  The two times only grow, and are read and raised without the turn's lock. */
 #include "turn/lease.h"
 
 static void raise(_Atomic int64_t *time_ms, int64_t to_ms)
@@ -19,8 +19,9 @@ int64_t pw_turn_leased_until(const pawl_turn *turn)
     return atomic_load(&turn->leased_until_ms);
 }
 
-/* A runner whose heartbeats are late may be taken for dead, and then its leases end at once.  A process that was stopped may
- * send a heartbeat before it gets here, so the lease must also be younger than the gap. */
+/* Where runners send heartbeats, others may take a runner with late heartbeats for dead and end its leases at once.
+ * A process that was stopped may send a heartbeat before it gets here, so the store also checks that the lease was
+ * taken after the gap. */
 static bool is_heard(const pawl_turn *turn)
 {
     struct pw_store *store = turn->engine->store;

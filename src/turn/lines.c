@@ -1,8 +1,8 @@
 /* lines.c - see lines.h.
  *
- * turn->said has what was said and is not recorded yet, in its order, each line with the place where it was said.  A lane that moves
- * on takes its lines along (change_place), so the lines of a lane are those at its present place.  turn->spoken counts the lines
- * of each place, so that a later pass knows which of its lines are new. */
+ * turn->said holds the lines that are not recorded yet, in order, each with the place where it was written.  A lane
+ * that moves on takes its lines along (change_place()), so the lines of a lane are those at its present place.
+ * turn->spoken counts the lines of each place, so that a later pass knows which of its lines are new. */
 #include "turn/lines.h"
 
 #include "service/rows.h"
@@ -13,10 +13,10 @@ uint64_t pw_place_behind(uint64_t place, uint64_t what)
     uint64_t mixed = (place ^ what) * UINT64_C(0x9e3779b97f4a7c15) + place;
     mixed = (mixed ^ (mixed >> 29)) * UINT64_C(0xbf58476d1ce4e5b9);
     mixed ^= mixed >> 32;
-    return mixed != 0 ? mixed : PW_PLACE_FIRST; /* 0 is that of a line which may go with anything */
+    return mixed != 0 ? mixed : PW_PLACE_FIRST; /* 0 means that a line goes with any unit */
 }
 
-/* How many lines were said at a place. */
+/* The number of lines written at a place. */
 struct spoken {
     uint64_t place;
     size_t count;
@@ -81,15 +81,15 @@ void pw_lines_pass(pawl_lane *lane, const struct pw_step *step)
         lane->seq_met = step->row.seq;
 }
 
-/* Who said it: the lane, or one of those that it comes from, before they forked.  NULL: somebody else. */
+/* The lane that wrote the line: this one, or one that it descends from, before the fork.  NULL: another lane. */
 static const pawl_lane *speaker_of(const pawl_lane *lane, const struct pw_log_line *line)
 {
     while (lane != NULL && lane->place != line->place)
-        lane = lane->joined ? NULL : lane->parent; /* the parent of one that has come back has gone on */
+        lane = lane->joined ? NULL : lane->parent; /* after the join the parent has gone on */
     return lane;
 }
 
-/* Takes them out of what is said. */
+/* Takes the lines of the lane, and of the lanes that it descends from, out of turn->said. */
 static struct pw_log_list take(const pawl_lane *lane)
 {
     struct pw_log_list taken = { NULL, NULL }, left = { NULL, NULL };
@@ -101,13 +101,13 @@ static struct pw_log_list take(const pawl_lane *lane)
     return taken;
 }
 
-/* By an earlier turn of this run. */
+/* True if an earlier turn of this run recorded the step. */
 static bool was_recorded(const pawl_turn *turn, const struct pw_step *step)
 {
     return step->in_store && pw_step_is_replay(turn->history, step) && step->row.seq > turn->kept_seq;
 }
 
-/* Is there something recorded that lies before it, or before its branches? */
+/* True if the history has a recorded step that lies ahead of the lane and its branches. */
 static bool has_been_further(const pawl_lane *lane)
 {
     const pawl_turn *turn = lane->turn;
