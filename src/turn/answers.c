@@ -1,9 +1,10 @@
-/* answers.c - steps that others finish: a worker that was given a job, a child that ends, whoever has a deferred's token.
+/* answers.c - steps that others finish: a worker that takes a job, a child that ends, whoever has the token of a
+ * deferred.
  *
- * Each waits for an *answer*, an event of the engine's own whose type names what is waited for, and which is recorded with
- * what it tells of: a job or a child that ends tells its parent in the same transaction.  An answer may come before the wait,
- * and whoever is late finds it there.  Where it may have gone to an earlier run, or be missing for another reason, the wait
- * looks at the job or the child itself. */
+ * Each waits for an *answer*: an event of the engine's own whose type names what is awaited.  An ending job or child
+ * records it for its parent in the same transaction, and completing a deferred records it for the run that waits.
+ * An answer may come before the wait; the wait then finds it.  If an answer may have gone to an earlier run, or is
+ * missing for another reason, the wait looks at the job or child itself. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,7 +26,7 @@ static pawl_status end_well(struct pw_call *call, struct pw_event *event, struct
     return pw_boundary_complete(call->lane, call->step, &outcome);
 }
 
-/* The payload is {"name", "message", "retry"}.  One that is not tells of a failure all the same. */
+/* The payload is {"name", "message", "retry"}.  Any other payload is a failure as well. */
 static pawl_status end_badly(struct pw_call *call, struct pw_event *event)
 {
     pawl_scope *scope = pawl_scope_new();
@@ -44,7 +45,7 @@ static pawl_status end_badly(struct pw_call *call, struct pw_event *event)
     return status;
 }
 
-/* *out_taken false: there is no answer yet. */
+/* Ends the wait if its answer is there.  *out_taken false: there is none yet. */
 static pawl_status take_answer(struct pw_call *call, bool *out_taken)
 {
     struct pw_event *event =
@@ -57,7 +58,7 @@ static pawl_status take_answer(struct pw_call *call, bool *out_taken)
 
 /* ---- Looking -------------------------------------------------------------------------------------------------------- */
 
-/* The step waits for the end of this instance, from now on. */
+/* Makes the step wait for the end of this instance. */
 static pawl_status await_instance(struct pw_call *call, struct pw_text workflow, struct pw_text id)
 {
     pawl_turn *turn = call->lane->turn;
@@ -76,7 +77,7 @@ bool pw_job_of_step(const struct pw_step *step, struct pw_job *out_job)
     return step->row.kind == PAWL_STEP_CALL && step->row.next_retry_at_ms == 0 && step->row.awaited_id.size > 0;
 }
 
-/* Reads the instance whose end is waited for.  Lets go of the lock meanwhile.  PAWL_INSTANCE_NOT_FOUND: there is none. */
+/* Reads the instance whose end is awaited.  Drops the lock meanwhile.  PAWL_INSTANCE_NOT_FOUND: it does not exist. */
 static pawl_status look_at_target(struct pw_call *call, struct pw_arena *arena, struct pw_instance *out_instance)
 {
     pawl_turn *turn = call->lane->turn;
@@ -94,7 +95,8 @@ static pawl_status look_at_target(struct pw_call *call, struct pw_arena *arena, 
 
 /* ---- Jobs ------------------------------------------------------------------------------------------------------------- */
 
-/* {"step": ..., "attempt": ..., "timeoutMs": ..., "data": ...}, where data is as it was given. */
+/* The params of a job: {"step": ..., "attempt": ..., "timeoutMs": ..., "data": ...}, where data is the caller's JSON
+ * unchanged. */
 static pawl_status write_order(struct pw_call *call, struct pw_text *out_params)
 {
     pawl_turn *turn = call->lane->turn;
@@ -116,7 +118,7 @@ static pawl_status write_order(struct pw_call *call, struct pw_text *out_params)
     return is_written ? PAWL_OK : pw_turn_out_of_memory(turn);
 }
 
-/* The names of a new job, and the type of its answer. */
+/* Names a new job, and sets the type of its answer. */
 static pawl_status name_job(struct pw_call *call, struct pw_job *out_job)
 {
     const struct pw_step_row *row = &call->step->row;
@@ -128,7 +130,7 @@ static pawl_status name_job(struct pw_call *call, struct pw_job *out_job)
     return status;
 }
 
-/* Another attempt: a job for whoever takes it. */
+/* Begins another attempt: creates a job. */
 static pawl_status order_job(struct pw_call *call)
 {
     struct pw_step_row *row = &call->step->row;
@@ -150,7 +152,7 @@ static pawl_status order_job(struct pw_call *call)
     return pw_boundary_record(&(struct pw_boundary){ .lane = call->lane, .step = call->step, .makes = &job });
 }
 
-/* Holds only if no event came that this turn has not seen (T3). */
+/* Ends the job and the attempt.  The store refuses that if an event came that this turn has not seen (T3). */
 static pawl_status give_up_job(struct pw_call *call, pawl_status why)
 {
     struct pw_job job;
@@ -162,7 +164,7 @@ static pawl_status give_up_job(struct pw_call *call, pawl_status why)
     return pw_boundary_fail(call->lane, call->step, &failure);
 }
 
-/* The job ended, and no answer has come: one is on its way to this turn, or somebody ended it from outside. */
+/* The job has ended and no answer is known: the answer was not read yet, or the job was ended from outside. */
 static pawl_status miss_answer(struct pw_call *call)
 {
     bool taken;
@@ -171,15 +173,16 @@ static pawl_status miss_answer(struct pw_call *call)
     return taken ? PAWL_OK : give_up_job(call, PAWL_JOB_ENDED);
 }
 
-/* A job that nobody takes is looked at more and more seldom, but at least once a minute.  So is one that is of a later time,
- * because the clock was set back: nobody can take it before. */
+/* The time until the next look.  A job that nobody takes is looked at less and less often, but at least once a
+ * minute.  So is a job with a creation time in the future, which happens if the clock was set back. */
 static int64_t longer(int64_t timeout_ms, int64_t queued_ms)
 {
     int64_t patience_ms = queued_ms < PW_LOOK_AT_JOB_MS ? queued_ms : PW_LOOK_AT_JOB_MS;
     return timeout_ms > patience_ms ? timeout_ms : patience_ms;
 }
 
-/* The time is over for a job that was taken at once.  The timeout counts from when it was taken, if it was. */
+/* The timeout has passed since the job was created.  It counts only from when the job was taken, so look at the job
+ * before giving it up. */
 static pawl_status look_at_job(struct pw_call *call)
 {
     int64_t timeout_ms = call->step->row.timeout_ms;
@@ -199,8 +202,9 @@ static pawl_status look_at_job(struct pw_call *call)
     return pw_recall_wait_for_event(call, pw_time_after(began_ms, longer(timeout_ms, queued_ms)), false);
 }
 
-/* A job that is out ends before anything is undone: were it done afterwards, nobody would undo it.  The call has not failed: it
- * is given up, so that a restart from a later step makes it again.  Holds only if no event came that this turn has not seen. */
+/* The run is interrupted while the job is pending.  The job ends before anything is undone, because a job that
+ * completed later would never be undone.  The call has not failed: it is given up, so that a restart from a later
+ * step makes it again.  The store refuses this if an event came that this turn has not seen. */
 static pawl_status interrupt_call(struct pw_call *call)
 {
     struct pw_step *step = call->step;
@@ -231,7 +235,7 @@ static pawl_status call_look(struct pw_call *call)
         return order_job(call);
     if (call->now_ms < row->wake_at_ms)
         return pw_recall_wait_for_event(call, row->wake_at_ms, false);
-    if (lane->turn->answered < lane->after) /* the job may not be there yet */
+    if (lane->turn->answered < lane->after) /* the job may not be durable yet */
         return pw_lane_await(lane, lane->after);
     return look_at_job(call);
 }
@@ -265,7 +269,7 @@ pawl_status pawl_recall_call(pawl_lane *lane, const char *name, size_t name_size
 
 /* ---- Children ----------------------------------------------------------------------------------------------------------- */
 
-/* An absent name or message is that of `why`. */
+/* An absent name or message is taken from `why`. */
 static pawl_status fail_wait(struct pw_call *call, pawl_status why, struct pw_text name, struct pw_text message)
 {
     struct pw_attempt_outcome failure = {
@@ -274,7 +278,8 @@ static pawl_status fail_wait(struct pw_call *call, pawl_status why, struct pw_te
     return pw_boundary_fail(call->lane, call->step, &failure);
 }
 
-/* The end may have been told to an earlier run, or to none.  PAWL_OK with *out_ended false: the child goes on. */
+/* Looks at the child itself, because its end may have been told to an earlier run, or to none.  PAWL_OK with
+ * *out_ended false: the child is running. */
 static pawl_status look_at_child(struct pw_call *call, bool *out_ended)
 {
     struct pw_arena arena = { 0 };
@@ -305,10 +310,10 @@ static pawl_status child_look(struct pw_call *call)
     struct pw_step_row *row = &call->step->row;
     bool ended = false;
     pawl_status status = PAWL_OK;
-    /* New, put back by a repair, or the code waits for another one now. */
+    /* New, put back by a repair, or the code now waits for another child. */
     if (!pw_text_equal(row->awaited_workflow, call->workflow) || !pw_text_equal(row->awaited_id, call->id)) {
         status = await_instance(call, call->workflow, call->id);
-        row->wake_at_ms = 0; /* it is looked at, in whichever round */
+        row->wake_at_ms = 0; /* so that the child itself is looked at below */
     }
     if (status == PAWL_OK)
         status = take_answer(call, &ended);
@@ -343,8 +348,8 @@ pawl_status pawl_recall_child(pawl_lane *lane, const char *name, size_t name_siz
 
 /* ---- Deferreds ------------------------------------------------------------------------------------------------------------ */
 
-/* Gives the deferred its secret, which is all that its token needs besides names.  It has none if it is new, or if its row was
- * damaged: a token is read behind these letters. */
+/* Gives the deferred its secret, the part of its token that cannot be guessed.  It lacks one if it is new or if its
+ * row was damaged: a token expects a type that begins with PW_DEFERRED_TYPE. */
 static pawl_status need_secret(struct pw_call *call)
 {
     pawl_turn *turn = call->lane->turn;

@@ -1,7 +1,7 @@
-/* check.c - what is true of a turn whenever its lock changes hands.
+/* check.c - asserts what is true of a turn whenever its lock changes hands.
  *
- * pw_turn_lock() checks before anybody touches the turn, pw_turn_unlock() before the next one can.  Everything here costs a few
- * comparisons.  What has to walk the steps is checked once between two passes. */
+ * pw_turn_lock() checks after it takes the lock, and pw_turn_unlock() before it releases it.  Each check costs a few
+ * comparisons.  What needs a walk over the steps is checked once between two passes. */
 #include <assert.h>
 
 #include "turn/inside.h"
@@ -15,23 +15,23 @@ void pw_turn_check(const pawl_turn *turn)
 
     /* Units are answered in the order of their numbers. */
     assert(turn->answered >= 0 && turn->answered <= turn->submitted);
-    /* Somebody is owed a word only while a unit is out whose answer brings it. */
+    /* host->ready is owed only while a unit is out whose answer brings it. */
     assert(!turn->owes_ready || is_pending);
-    /* Only a unit that is out makes an outcome uncertain (T3). */
+    /* A step is unsettled only while its unit is out (T3). */
     assert(turn->unsettled >= 0 && (turn->unsettled == 0 || is_pending));
     assert(turn->rejections >= 0 && turn->open_forks >= 0);
 
     switch (turn->phase) {
-    case PW_TURN_LOADING: /* nothing has happened */
+    case PW_TURN_LOADING: /* nothing has happened yet */
         assert(turn->submitted == 0 && turn->in_code == NULL && turn->outcome == PW_OUTCOME_NONE);
         break;
     case PW_TURN_PASSING:
         assert(turn->history != NULL && turn->stop != PW_STOP_GIVEN_UP);
         break;
-    case PW_TURN_WAITING: /* the author's code is in it only if it does not come back */
+    case PW_TURN_WAITING: /* user code is inside only if it blocks and the turn was given up */
         assert(turn->in_code == NULL || turn->stop == PW_STOP_GIVEN_UP);
         break;
-    case PW_TURN_CLOSING: /* the closing unit is the last one, and it is out, or was refused with the chain (T4) */
+    case PW_TURN_CLOSING: /* the closing unit is the last one; it is out, or was refused with the chain (T4) */
         assert(is_pending || is_broken);
         break;
     case PW_TURN_OVER:
@@ -40,7 +40,7 @@ void pw_turn_check(const pawl_turn *turn)
     }
     assert(!turn->finished || turn->phase == PW_TURN_OVER);
 
-    /* What is demanded only grows.  Bodies can see by `cancelled` alone that they work in vain. */
+    /* A demand only grows.  Bodies see only `cancelled`, so it must be set whenever their work is in vain. */
     assert(turn->demand_passed <= turn->demand);
     assert(is_cancelled || (turn->stop != PW_STOP_GIVEN_UP && turn->demand != PW_DEMAND_TERMINATE));
 

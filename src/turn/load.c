@@ -1,8 +1,8 @@
-/* load.c - a run is read from the store, for its next turn: what it began with, its steps, its unread events.
+/* load.c - reads a run from the store for its next turn: what it began with, its steps, its unread events.
  *
- * How large it is, nobody knows before.  So it is read up to a limit, for which memory is held in the engine's budget first;
- * where there is more, it is read anew with a larger limit.  Nobody waits here: a run for which there is no memory is given
- * back, and holds nothing until it is claimed again. */
+ * The size of a run is not known before it is read.  So memory up to a limit is held in the engine's budget, and the
+ * run is read up to that limit.  If it is larger, it is read again with a larger limit.  Nothing waits here: a run
+ * for which there is no memory is given back, and holds nothing until it is claimed again. */
 #include "base/error.h"
 #include "turn/lines.h"
 
@@ -18,7 +18,7 @@ void pw_turn_note_gap(pawl_turn *turn, const struct pw_history *history, int64_t
 
 enum { LOAD_BYTES_FIRST = 1024 * 1024, LOAD_GROWTH = 4 };
 
-/* What is read of a run, up to the arena's limit, and the history that is made of it. */
+/* A load in progress: the rows, up to the arena's limit, and the history made from them. */
 struct loading {
     pawl_turn *turn;
     struct pw_history *history;
@@ -33,7 +33,7 @@ static pawl_status take_events(struct loading *loading, struct pw_event_row *row
     if (!pw_history_load_events(history, rows, count))
         return pw_error_plain(loading->error, PAWL_NOMEM);
     if (history->event_seq < turn->claim.event_seq)
-        history->event_seq = turn->claim.event_seq; /* those in between were taken */
+        history->event_seq = turn->claim.event_seq; /* the events in between were consumed */
     pw_turn_note_gap(turn, history, turn->claim.event_seq, rows, count);
     return PAWL_OK;
 }
@@ -49,7 +49,7 @@ static pawl_status load_events(struct loading *loading)
     return take_events(loading, rows, count);
 }
 
-/* A child is told whose it is. */
+/* Tells a child the name of its parent. */
 static pawl_status take_parent(struct loading *loading)
 {
     struct pw_history *history = loading->history;
@@ -61,7 +61,7 @@ static pawl_status take_parent(struct loading *loading)
     if (status == PAWL_OK && (!pw_arena_text(&history->arena, parent.workflow, &history->parent_workflow) ||
                               !pw_arena_text(&history->arena, parent.id, &history->parent_id)))
         status = pw_error_plain(loading->error, PAWL_NOMEM);
-    return status == PAWL_INSTANCE_NOT_FOUND ? PAWL_OK : status; /* somebody deleted its row */
+    return status == PAWL_INSTANCE_NOT_FOUND ? PAWL_OK : status; /* the parent's row was deleted */
 }
 
 static pawl_status take_beginning(struct loading *loading, int64_t created_at_ms, struct pw_text params,
@@ -101,7 +101,7 @@ static pawl_status load_instance(struct loading *loading)
     return take_beginning(loading, instance.created_at_ms, instance.params, &instance.link);
 }
 
-/* Where the store can tell all of it at once. */
+/* Reads everything at once, if the store can. */
 static pawl_status load_run(struct loading *loading)
 {
     const struct pw_claim *claim = &loading->turn->claim;
@@ -116,7 +116,7 @@ static pawl_status load_run(struct loading *loading)
     return PAWL_OK;
 }
 
-/* The first turn of a run finds nothing, but that a restart may have kept steps of the run before. */
+/* False for the first turn of a run, unless a restart may have kept steps of the run before. */
 static bool has_steps(const pawl_turn *turn)
 {
     return !turn->claim.is_first || turn->claim.fence.run > 1;
@@ -138,7 +138,7 @@ static pawl_status load(struct loading *loading, bool is_warm)
     return status;
 }
 
-/* *out_is_over: the run is larger than bytes_max. */
+/* Loads the run if it fits into bytes_max.  *out_is_over: it is larger. */
 static pawl_status load_within(pawl_turn *turn, struct pw_history *warm, size_t bytes_max,
                                struct pw_history **out_history, bool *out_is_over, struct pawl_error *error)
 {
@@ -164,22 +164,21 @@ static pawl_status refuse_load(pawl_turn *turn, struct pw_history *warm, int64_t
     return pw_error(error, PAWL_NOMEM, "other runs and requests use all the memory that there is for them");
 }
 
-/* A refusal of a step's changes is recorded nowhere else, so a history that has one must not be dropped. */
+/* A history with refused boundaries must not be dropped, because they are recorded nowhere else. */
 bool pw_turn_wants_load(const pawl_turn *turn, bool always_replay)
 {
     const struct pw_history *history = turn->history;
     return history == NULL || (always_replay && history->pass >= history->turn_pass && turn->rejections == 0);
 }
 
-/* Nobody knows how large the run is before it was read.  So it is read up to a limit that is held before, for the rows and
- * for the history that is made of them; if it is larger, it is read anew with a larger limit. */
+/* Holds twice the limit, for the rows and for the history made from them, and grows the limit until the run fits. */
 pawl_status pw_turn_load(pawl_turn *turn, struct pw_history *warm, struct pawl_error *error)
 {
     struct pw_budget *memory = &turn->engine->memory;
     struct pw_history *history = NULL;
     pawl_status status = PAWL_NOMEM;
     bool is_over = true;
-    if (turn->history != NULL) { /* it has rows by now */
+    if (turn->history != NULL) { /* loaded before: it has rows by now */
         turn->claim.is_first = false;
         turn->claim.event_seq = turn->history->event_seq;
     }

@@ -1,10 +1,11 @@
-/* place.c - where in the workflow a step is reached first: in which branch of which fork, and after how many other calls.  The
- * row of the step tells it, so that a history can be drawn without the workflow's code. */
+/* place.c - notes where in the workflow a step is first reached: in which branch of which fork, and after how many
+ * other calls.  The row of the step stores it, so that a history can be drawn without the workflow's code. */
 #include "turn/lanes.h"
 #include "turn/recall.h"
 #include "value/value.h"
 
-/* {"fork", "kind", "branch", "within"} of a branch; inside is what its fork is within, or NULL. */
+/* Describes a branch as {"fork", "kind", "branch", "within"}; `inside` describes what its fork is within, or is
+ * NULL. */
 static pawl_status describe(pawl_scope *scope, const pawl_lane *lane, const pawl_value *inside, pawl_value **out_value)
 {
     const struct pw_branching *of = lane->branching;
@@ -15,7 +16,7 @@ static pawl_status describe(pawl_scope *scope, const pawl_lane *lane, const pawl
                            pawl_fork_kind_name(of->kind), "branch", (long long)lane->position, "within", inside);
 }
 
-/* Describes the branches around this one, beginning with the outermost. */
+/* Describes the branches around this one, from the outermost inwards. */
 static pawl_status describe_outer(pawl_scope *scope, const pawl_lane *lane, pawl_value **out_value)
 {
     const pawl_lane *last = &lane->turn->main;
@@ -30,6 +31,7 @@ static pawl_status describe_outer(pawl_scope *scope, const pawl_lane *lane, pawl
     return PAWL_OK;
 }
 
+/* Stores the description of the outer branches, once for each lane.  The outermost fork has none. */
 static bool keep_outer(pawl_lane *lane)
 {
     pawl_value *value = NULL;

@@ -1,16 +1,16 @@
-/* recall.c - answering durable calls: from history, with "run the body now", or with "suspended".
+/* recall.c - answers durable calls: from history, with "run the body now", or with "suspended".
  *
- * Every durable call takes the same way, pw_recall_ask():
+ * Every durable call but a race goes through pw_recall_ask():
  *
- *   1. pw_recall_enter() leaves the author's code, and takes the lock once there is room for what the call may record.
- *   2. pw_recall_reach() finds the step by its name, or adds it, and refuses a name that is used twice at once.
- *   3. look_once() answers from history if the outcome is known and can no longer be refused.  Otherwise it calls the `look` of the
- *      step's kind, which does the one thing that can be done about the step as it stands: begin an attempt, take an event, give up,
- *      or suspend the lane.
- *   4. It looks again, until there is an answer.
+ *   1. pw_recall_enter() leaves user code, and takes the lock once there is room for what the call may record.
+ *   2. pw_recall_reach() finds the step by its name or adds it, and refuses a name that two concurrent lanes use.
+ *   3. look_once() answers from history if the outcome is known and can no longer be refused.  Otherwise it calls
+ *      the `look` of the step's kind, which does the one thing that can be done about the step now: begin an
+ *      attempt, consume an event, time out, or suspend the lane.
+ *   4.  It looks again until there is an answer.
  *
- * A look may let go of the lock, to read or to wait.  So each look begins by checking whether the lane still counts.  answers.c has
- * the looks of steps that others finish. */
+ * A look may drop the lock to read or to wait.  So each look starts by checking whether the lane is over.  answers.c
+ * has the looks of steps that others finish; lanes.c has races. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -30,7 +30,7 @@ bool pw_lane_is_over(const pawl_lane *lane)
     return lane->suspended || pw_turn_is_stopped(lane->turn);
 }
 
-/* A run that is interrupted does nothing new until it unwinds.  What has finished is still answered, so that every replay
+/* An interrupted run does nothing new until it unwinds.  Finished steps are still answered, so that every replay
  * gets to the same place. */
 pawl_status pw_recall_interrupt(pawl_lane *lane)
 {
@@ -43,7 +43,7 @@ bool pw_recall_is_interrupted(const pawl_turn *turn)
     return turn->demand != PW_DEMAND_NONE && !turn->unwinding;
 }
 
-/* What undoes a run does not count: it would keep one that met its limit from being undone. */
+/* Compensations do not count, because a run that met its limit must still be undone. */
 static pawl_status check_limit(pawl_lane *lane, struct pw_text name, enum pawl_step_kind kind)
 {
     const pawl_turn *turn = lane->turn;
@@ -57,7 +57,8 @@ static pawl_status check_limit(pawl_lane *lane, struct pw_text name, enum pawl_s
                          (long long)most);
 }
 
-/* A loop that gives every round the same name makes no progress and never ends: each call is answered from memory. */
+/* A loop that uses the same name in every round makes no progress and never ends, because each call is answered from
+ * memory. */
 static pawl_status check_repeats(pawl_lane *lane, const struct pw_step *step)
 {
     pawl_turn *turn = lane->turn;
@@ -101,8 +102,8 @@ bool pw_is_step_name(struct pw_text text)
            memchr(text.data, '\0', text.size) == NULL;
 }
 
-/* Most replays take the steps in the order in which they were recorded: the one that comes next is known by its name alone, with
- * no look-up and no check. */
+/* Most replays reach the steps in the order in which they were recorded.  The expected next step is recognised by
+ * its kind and name alone, without a look-up or a check of the name. */
 pawl_status pw_recall_reach(struct pw_call *call)
 {
     pawl_lane *lane = call->lane;
@@ -126,7 +127,7 @@ pawl_status pw_recall_reach(struct pw_call *call)
         PAWL_TRY(find_or_add(call, name));
     struct pw_step *step = call->step;
     lane->expected = step->next;
-    if (lane->calls == 0 || lane->reached != step) /* it is asked for again once its body has run */
+    if (lane->calls == 0 || lane->reached != step) /* the same step is asked for again after its body has run */
         lane->calls++;
     lane->reached = step;
     uint64_t pass = lane->turn->history->pass;
@@ -159,7 +160,7 @@ static void answer(struct pw_call *call)
                                           .error_message = row->error_message.data,
                                           .is_replay = pw_step_is_replay(history, step),
                                           .is_new = pw_step_note_answer(history, step, call->lane->began) };
-    if (!is_done && row->error_name.data == NULL) /* somebody wrote the row by hand */
+    if (!is_done && row->error_name.data == NULL) /* the row was written by hand */
         call->answer->error_name = pawl_status_name(PAWL_FAILED);
     pw_lines_pass(call->lane, step);
     call->is_answered = true;
@@ -171,7 +172,8 @@ pawl_status pw_recall_wait(pawl_lane *lane, int64_t at_ms, enum pw_task_kind kin
     return pw_lane_suspend(lane);
 }
 
-/* Its branch lost a race, which the turn may have ended before recording: another branch will win it, now as then. */
+/* True if the step's branch lost a race.  The turn may have ended before the race was recorded; then another branch
+ * wins it in this turn. */
 static bool has_lost(const struct pw_step *step)
 {
     return step->row.kind == PAWL_STEP_DO && pw_step_state(&step->row) == PAWL_STATE_ABANDONED;
@@ -210,7 +212,7 @@ pawl_status pw_recall_enter(pawl_lane *lane)
     return pw_lane_await(lane, turn->submitted - PW_TURN_UNDURABLE_MAX / 2);
 }
 
-/* The store refused a timeout because an event came meanwhile: the wait goes on, as its row there says. */
+/* The store refused a timeout because an event came meanwhile: the wait goes on, as its stored row says. */
 static void take_back_timeout(pawl_turn *turn, struct pw_step *step)
 {
     step->rejected = PW_REFUSED_NOT;
@@ -220,8 +222,8 @@ static void take_back_timeout(pawl_turn *turn, struct pw_step *step)
     step->row.error_name = step->row.error_message = (struct pw_text){ NULL, 0 };
 }
 
-/* What every kind of step does first.  If the run was interrupted, the answers to its calls are still taken, because what was done
- * is to be undone. */
+/* What a look does for every kind of step.  In an interrupted run, the answers to calls are still accepted, because
+ * completed jobs must be undone. */
 static pawl_status look_once(struct pw_call *call, pw_look_fn *look)
 {
     pawl_turn *turn = call->lane->turn;
@@ -254,9 +256,8 @@ pawl_status pw_recall_ask(struct pw_call *call, pw_look_fn *look)
     while (status == PAWL_OK && !call->is_answered)
         status = look_once(call, look);
     if (status != PAWL_OK && pw_turn_is_over(lane->turn))
-        status = pw_lane_suspend(lane); /* the store's trouble ends the turn; it is no answer */
-    if (status != PAWL_OK ||
-        call->answer->kind != PAWL_ANSWER_RUN) /* a body comes first, which has a timeout of its own */
+        status = pw_lane_suspend(lane); /* trouble of the store ends the turn and is no answer to the workflow */
+    if (status != PAWL_OK || call->answer->kind != PAWL_ANSWER_RUN) /* a body runs next, under a timeout of its own */
         pw_lane_enter_code(lane);
     pw_turn_unlock(lane->turn);
     return status;
@@ -291,7 +292,7 @@ pawl_status pw_recall_record(struct pw_call *call)
 
 /* ---- Steps with a body ------------------------------------------------------------------------------------------ */
 
-/* The store refused what the attempt registered (T3). */
+/* The store refused what the attempt registered: the attempt has failed (T3). */
 static pawl_status tell_rejection(pawl_lane *lane, struct pw_step *step, const struct pawl_policy *policy)
 {
     enum pw_refusal why = step->rejected;
@@ -306,7 +307,7 @@ static pawl_status tell_rejection(pawl_lane *lane, struct pw_step *step, const s
                                           .mutations = step->mutations };
     if (step->row.status != PAWL_STEP_ERRORED || pw_lane_is_abandoned(lane))
         return pw_boundary_fail(lane, step, &failure);
-    /* It was the changes for the failure that were refused: the failure stands, without them. */
+    /* The refused changes were those registered for the failure: the failure stands, without them. */
     struct pw_boundary boundary = { .lane = lane, .step = step, .when = PAWL_WITH_FAILURE };
     if (!pw_log_system(lane->turn, &boundary.verdict, PAWL_LOG_ERROR, step->row.name, step->row.attempts,
                        "a change registered for this failure was refused: %.400s", failure.message))
@@ -366,7 +367,7 @@ pawl_status pw_recall_mock(struct pw_call *call, bool *out_mocked)
     return PAWL_OK;
 }
 
-/* Which step it undoes: a repair must know as soon as there is a row. */
+/* Notes which step this one undoes, because a repair must know it as soon as there is a row. */
 static bool note_undone(struct pw_call *call)
 {
     struct pw_step_row *row = &call->step->row;
@@ -375,14 +376,16 @@ static bool note_undone(struct pw_call *call)
            pw_arena_text(&call->lane->turn->history->arena, undone, &row->undoes);
 }
 
-/* Once anything is undone no repair may keep what was done, so it must be known before the first compensation runs: its row
- * waits for it.  Of a run that was interrupted the task says so. */
+/* True if this is the run's first compensation.  Once anything is undone, no repair may keep what was done.  So the
+ * row of the first compensation is durable before its body runs.  In an interrupted run the demand on the task
+ * already says so. */
 static bool begins_undoing(const pawl_turn *turn, const struct pw_step *step)
 {
     return turn->unwinding && turn->undoing_told == 0 && turn->demand == PW_DEMAND_NONE && !step->in_store;
 }
 
-/* The body's turn has come: hand it out. */
+/* Hands the body out, once everything that must be durable before it is.  Each unmet condition submits or waits for
+ * a unit, and the next look checks again. */
 static pawl_status begin_attempt(struct pw_call *call)
 {
     pawl_lane *lane = call->lane;
@@ -390,7 +393,7 @@ static pawl_status begin_attempt(struct pw_call *call)
     struct pw_step *step = call->step;
     bool is_begun, is_mocked;
     if (turn->unwinding && lane->after < turn->undoing_told)
-        lane->after = turn->undoing_told; /* of another lane */
+        lane->after = turn->undoing_told; /* another lane recorded it */
     if (turn->answered < lane->after)
         return pw_lane_await(lane, lane->after);
     if (!note_undone(call))
@@ -409,8 +412,9 @@ static pawl_status begin_attempt(struct pw_call *call)
         lane->after = turn->submitted;
         return status;
     }
-    /* Log lines and what attempts registered stay in memory until the turn ends; a long one goes on in a new turn.  What was
-     * written on the way to the first body does not count: the new turn would write it again, and come no further. */
+    /* Log lines and mutations stay in memory until the turn ends, so a run with many of them goes on in a new turn.
+     * What was written on the way to the first body does not count: the new turn would write it again and get no
+     * further. */
     if (turn->bytes_replayed == 0)
         turn->bytes_replayed = turn->arena.used;
     if (turn->arena.used - turn->bytes_replayed > PW_TURN_BYTES_MAX || !turn->host->take_step(turn->host->runner)) {
@@ -459,9 +463,10 @@ pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size
         pawl_status status = pw_recall_ask(&call, step_look);
         if (status != PAWL_OK || out_answer->kind != PAWL_ANSWER_RUN)
             return status;
-        pw_commit_kick(turn->engine->commit); /* a body may take long; nobody's commit shall wait for it */
+        pw_commit_kick(turn->engine->commit); /* a body may take long, and no commit should wait for it */
         turn->host->look_at(turn->host->runner, out_answer->attempt->deadline_ms);
-        /* Both take locks, for which a thread may wait, and a process may be stopped meanwhile: the lease is looked at last. */
+        /* Both take locks, where the thread may wait or the process may be stopped.  So the lease is checked again,
+         * last. */
         if (pw_turn_lease_wanted(turn, call.policy->timeout_ms) == 0)
             return PAWL_OK;
         pw_attempt_give_back(out_answer->attempt);
@@ -507,7 +512,8 @@ pawl_status pawl_recall_sleep_until(pawl_lane *lane, const char *name, size_t na
     if (wake_at_ms > PW_TIME_MS_MAX)
         return pw_lane_error(lane, PAWL_SLEEP_RANGE, "%lld ms since 1970 is past the year 9999", (long long)wake_at_ms);
     struct pw_call call = { lane, { name, name_size }, PAWL_STEP_SLEEP, .answer = out_answer };
-    call.wake_at_ms = wake_at_ms > 0 ? wake_at_ms : 1; /* 0 is "none" in a row; any past time ends the sleep at once */
+    /* 0 means "none" in a row; any past time ends the sleep at once. */
+    call.wake_at_ms = wake_at_ms > 0 ? wake_at_ms : 1;
     return pw_recall_ask(&call, sleep_look);
 }
 
@@ -580,8 +586,9 @@ pawl_status pw_recall_wait_for_event(struct pw_call *call, int64_t wake_at_ms, b
     return pw_recall_wait(call->lane, wake_at_ms, PW_TASK_WAKE);
 }
 
-/* An event that is here before the wait is over has come in time, and so has one that was sent before the wait began.  Only
- * where the clock was set back do their times say otherwise: a run's do not go back with it (H4). */
+/* The latest time of an event that this wait accepts.  An event that is here before the wait is over is in time, and
+ * so is one that was sent before the wait began.  Their times say otherwise only after the clock was set back,
+ * because the times of a run never go back (H4). */
 static int64_t events_until(const struct pw_step *step, int64_t now_ms)
 {
     return now_ms < step->row.wake_at_ms ? INT64_MAX : pw_not_before(step->row.wake_at_ms, step->row.created_at_ms);
@@ -593,7 +600,8 @@ static pawl_status event_look(struct pw_call *call)
     struct pw_step_row *row = &call->step->row;
     if (!call->step->in_store)
         row->wake_at_ms = pw_time_after(call->now_ms, call->duration_ms);
-    bool is_changed = !pw_text_equal(row->wait_event_type, call->type); /* new, or the code waits for another one now */
+    /* New, or the workflow's code now waits for another type. */
+    bool is_changed = !pw_text_equal(row->wait_event_type, call->type);
     if (is_changed && !pw_arena_text(&turn->history->arena, call->type, &row->wait_event_type))
         return pw_turn_out_of_memory(turn);
     struct pw_event *event = pw_history_event_for(turn->history, call->type, events_until(call->step, call->now_ms));
@@ -619,14 +627,14 @@ pawl_status pawl_recall_event(pawl_lane *lane, const char *name, size_t name_siz
     return pw_recall_ask(&call, event_look);
 }
 
-/* The step's, if that has lost a race by now: then it has not failed.  Otherwise it does not matter which. */
+/* The step's own lane if it has lost a race by now: then the step has not failed.  Otherwise any lane will do. */
 static pawl_lane *lane_to_blame(pawl_turn *turn, const struct pw_step *step)
 {
     bool is_reached = step->reached_pass == turn->history->pass;
     return is_reached && pw_lane_is_abandoned(step->lane) ? step->lane : &turn->main;
 }
 
-/* With the lock held.  The turn closes before the workflow asks for these steps again. */
+/* With the lock held.  The turn closes before the workflow reaches these steps again. */
 pawl_status pw_recall_record_rejections(pawl_turn *turn)
 {
     pawl_status status = PAWL_OK;
