@@ -1,9 +1,9 @@
-/* blocked.c - threads that the author's code does not give back, and the workers that stand in for them.
+/* blocked.c - threads that user code blocks, and the extra workers that replace them.
  *
- * A body that has outlived its timeout, or workflow code that has run for too long, keeps its thread until it returns.  Each
- * such call counts as one blocked thread.  Once its turn is given up, every thread inside the turn counts, because those that
- * wait for its branches are not free either.  For each blocked thread there is one extra worker.  When blocked_max threads are
- * blocked, the engine's runners take nothing new.
+ * A body that has outlived its timeout, or workflow code that has run for too long, keeps its thread until it
+ * returns.  Each such call counts as one blocked thread.  Once its turn is given up, every thread inside the turn
+ * counts, because threads that wait for its branches are not free either.  For each blocked thread there is one
+ * extra worker.  When blocked_max threads are blocked, the engine's runners take nothing new.
  *
  * A tick has no workers.  Its thread is counted as well, and its keeper closes the turn that was given up. */
 #include "runner/runner.h"
@@ -28,7 +28,7 @@ static void count_threads(pawl_runner *runner, pawl_turn *turn, int32_t by)
     if (by >= 0)
         return;
     pw_runner_call(runner, true);          /* the extra workers may leave */
-    pw_runner_wake_keeper(runner, PW_NOW); /* runs that were kept out may be taken now */
+    pw_runner_wake_keeper(runner, PW_NOW); /* runs that were kept out can be claimed now */
 }
 
 void pw_runner_stand_in(pawl_runner *runner)
@@ -50,8 +50,7 @@ void pw_runner_take_over(pawl_runner *runner, pawl_turn *turn, const struct pw_w
             inside += (int32_t)help->helpers;
     }
     hosted->given_up = true;
-    if (pw_turn_definition(turn)->advance !=
-        NULL) /* otherwise it is driven by hand, and no worker of ours is blocked */
+    if (pw_turn_definition(turn)->advance != NULL) /* otherwise it is driven by hand and blocks no worker */
         count_threads(runner, turn, inside - hosted->spares);
     if (watch->given_up == PW_GIVEN_UP_OPEN && (!runner->threaded || pw_turn_next(turn) != PW_NEXT_WAIT))
         pw_runner_push_ready(runner, turn); /* for a worker, or for the keeper of a tick */
@@ -76,8 +75,8 @@ void pw_runner_call_returns(pawl_runner *runner, pawl_turn *turn, struct pw_bloc
     pthread_mutex_unlock(&runner->lock);
 }
 
-/* The next look is when the next body is late, and after a part of what code may take: late bodies also wait for code of their
- * turn that is under way. */
+/* The next look is at the next deadline of a body, or after a fraction of the time that code may take, because late
+ * bodies also wait for running code of their turn before the turn is given up. */
 void pw_runner_watch(pawl_runner *runner, int64_t monotonic_ms)
 {
     int64_t ms_max = runner->options.code_ms_max;

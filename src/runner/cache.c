@@ -1,6 +1,7 @@
 /* cache.c - see cache.h.  A hash table by instance, and a list by age.
  *
- * An instance has at most one entry.  One history may take a quarter of the bytes, so that it does not drive out all others. */
+ * An instance has at most one entry.  A history may take up to a quarter of bytes_max, so that one history cannot
+ * push out all others. */
 #include "runner/cache.h"
 
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static bool grow(struct pw_cache *cache)
         return true;
     struct pw_cache_entry **buckets = calloc(wanted, sizeof(struct pw_cache_entry *));
     if (buckets == NULL)
-        return cache->bucket_count > 0; /* longer chains will do */
+        return cache->bucket_count > 0; /* keeps the old table, with longer chains */
     free(cache->buckets);
     cache->buckets = buckets;
     cache->bucket_count = wanted;

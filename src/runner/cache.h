@@ -1,6 +1,6 @@
-/* cache.h - warm runs: the histories of recent runs, up to bytes_max.  The least recently parked is dropped first.
- * A history is good for a later turn only if nobody else advanced the run: its fence must be the one before the claim's.
- * Not thread-safe. */
+/* cache.h - warm runs: histories of recently parked runs, up to bytes_max.  The least recently parked one is dropped
+ * first.  A later turn can use a history only if nobody else advanced the run: the claim's epoch must be the very
+ * next one.  Not thread-safe. */
 #ifndef PW_RUNNER_CACHE_H
 #define PW_RUNNER_CACHE_H
 
@@ -17,10 +17,10 @@ struct pw_cache {
 
 void pw_cache_clear(struct pw_cache *cache);
 
-/* Takes the history over; frees it when it does not fit or memory is out. */
+/* Takes the history over.  Frees it if it does not fit or memory runs out. */
 void pw_cache_put(struct pw_cache *cache, const struct pw_fence *fence, struct pw_history *history);
 
-/* The history of the run as it was when the claimed task was parked, the caller's from now on; or NULL. */
+/* The history of the run as it was when the claimed task was parked, or NULL.  The caller owns it. */
 struct pw_history *pw_cache_take(struct pw_cache *cache, const struct pw_fence *claimed);
 
 #endif

@@ -1,4 +1,4 @@
-/* claim.c - what a runner asks of the store: due tasks, when the next one is due, longer leases. */
+/* claim.c - what a runner asks of the store: to claim due tasks, when the next one is due, and to renew leases. */
 #include "base/error.h"
 #include "engine/functions.h"
 #include "engine/shards.h"
@@ -12,8 +12,8 @@ static enum pw_names class_of(pawl_engine *engine, const struct pw_definition *d
     return is_limited ? PW_NAMES_LIMITED : PW_NAMES_FREE;
 }
 
-/* Definitions are never removed, and a runner that asks has sealed the registry, so they can be read without the engine's
- * lock. */
+/* Definitions are never removed, and a runner that claims has sealed the registry.  So the list can be read without
+ * the engine's lock. */
 struct pw_text *pw_runner_names(pawl_engine *engine, enum pw_names which, struct pw_arena *arena, size_t *out_count)
 {
     pthread_mutex_lock(&engine->lock);
@@ -29,7 +29,7 @@ struct pw_text *pw_runner_names(pawl_engine *engine, enum pw_names which, struct
     return names;
 }
 
-/* All but the runs whose code has not come back yet.  False when memory is out. */
+/* A share of all runs, except those whose code still blocks a thread here.  False when memory runs out. */
 static bool share_all(pawl_runner *runner, struct pw_arena *arena, struct pw_share *out_share)
 {
     int64_t *except;
@@ -39,7 +39,8 @@ static bool share_all(pawl_runner *runner, struct pw_arena *arena, struct pw_sha
     return complete;
 }
 
-/* No workflow is added once a runner was started, so the view is of the same ones. */
+/* Narrows the share to the runner's own shards.  The registry is sealed, so the view has the same workflows in the
+ * same order. */
 static void take_own(const pawl_runner *runner, size_t count, struct pw_share *share)
 {
     const struct pw_view *view = &runner->view;
@@ -74,7 +75,7 @@ pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_c
                                    .lease_ms = runner->options.lease_ms };
     pawl_status status = count > 0 || reaps ? pw_engine_run(engine, unit) : PAWL_OK;
     for (size_t i = 0; status == PAWL_OK && i < claim->claim_count; i++)
-        claim->claims[i].leased_from_ms = unit->begun_ms; /* leases are known to hold from when they were asked for */
+        claim->claims[i].leased_from_ms = unit->begun_ms; /* a lease counts from when it was asked for */
     if (status != PAWL_OK && unit->error.status == status)
         return pw_error(error, status, "%s", unit->error.text);
     return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
@@ -103,8 +104,8 @@ pawl_status pw_runner_next_due(pawl_runner *runner, int64_t after_ms, int64_t *o
     return status;
 }
 
-/* A job that was due when the last tick asked, and is there still, was kept from it by its function's limit.  It hides what is
- * due later: the end of the lease that meets the limit, maybe before poll_ms. */
+/* A job that was due at the last tick and is still there was kept from it by its function's limit.  Such a job hides
+ * what is due later: the end of a lease that counts toward the limit, maybe before poll_ms. */
 static pawl_status limited_wake(pawl_runner *runner, struct pw_arena *arena, const struct pw_text *name,
                                 int64_t *out_at_ms, struct pawl_error *error)
 {
@@ -119,8 +120,8 @@ static pawl_status limited_wake(pawl_runner *runner, struct pw_arena *arena, con
     return status;
 }
 
-/* Of all workflows, whoever's share it is.  What a limit kept from the last tick is worth another tick after poll_ms, or when
- * something else of the function is due: other processes do not tell when their jobs end. */
+/* Considers all workflows and all shares.  A job that a limit kept from the last tick is worth another tick after
+ * poll_ms, or when something else of the function is due, because other processes do not tell when their jobs end. */
 pawl_status pawl_runner_next_wake_at(pawl_runner *runner, int64_t *out_at_ms, struct pawl_error *error)
 {
     if (runner == NULL || runner->engine == NULL || out_at_ms == NULL)
@@ -144,10 +145,11 @@ pawl_status pawl_runner_next_wake_at(pawl_runner *runner, int64_t *out_at_ms, st
     return status;
 }
 
-/* ---- Longer leases ------------------------------------------------------------------------------------------------- */
+/* ---- Renewing leases
+ * ------------------------------------------------------------------------------------------------ */
 
-/* With the lock held.  A lease that covers a body is longer than one that is renewed: it stays as it is.  A tick has no watchdog for
- * bodies, so a turn whose body has outlived its timeout there is left to others. */
+/* With the lock held.  A lease that covers a body is longer than a renewed one would be, so it is left alone.  A
+ * tick has no watchdog for bodies: a turn whose body has outlived its timeout there is left to other runners. */
 static bool wants_renewal(const pawl_runner *runner, pawl_turn *turn)
 {
     bool is_ticked = !runner->threaded && pw_turn_definition(turn)->advance != NULL;
@@ -155,7 +157,8 @@ static bool wants_renewal(const pawl_runner *runner, pawl_turn *turn)
     return pw_turn_leased_until(turn) <= renewed_until_ms && !(is_ticked && pw_turn_has_late_body(turn));
 }
 
-/* The turns whose leases are to be renewed, referenced, and their leases in the same order.  False when memory is out. */
+/* Collects the turns whose leases need renewal, referenced, and their leases in the same order.  False when memory
+ * runs out. */
 static bool collect(pawl_runner *runner, struct pw_arena *arena, struct pw_op_renew *renew, pawl_turn ***out_turns)
 {
     pthread_mutex_lock(&runner->lock);
@@ -175,7 +178,7 @@ static bool collect(pawl_runner *runner, struct pw_arena *arena, struct pw_op_re
     return complete;
 }
 
-/* Tells each turn how long its lease is now, or that it is lost, and what is demanded of it. */
+/* Tells a turn how long its lease holds now or that it is lost, and what is demanded of its run. */
 static void tell(pawl_turn *turn, const struct pw_lease *lease, const struct pw_unit *unit, int64_t lease_ms)
 {
     if (lease->renewed)

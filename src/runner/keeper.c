@@ -1,8 +1,9 @@
-/* keeper.c - the thread that keeps a started runner's promises: work is claimed when due, leases are renewed, attempts
- * do not outlive their timeouts.  It sleeps until the next of these, or until it is told of something earlier.
+/* keeper.c - the keeper thread of a started runner: claims work when it is due, renews leases, and fails attempts
+ * that outlive their timeouts.  It sleeps until the next of these is due, or until it is signalled.
  *
- * Renewals and timeouts go by the engine's monotonic clock, due times by the store's: when wall time jumps, the next poll
- * notices.  Polls go by the system's, because other processes do. */
+ * Renewals and timeouts use the engine's monotonic clock.  Due times use the store's clock, so a jump of wall time
+ * is noticed at the next poll.  Polls use the system's monotonic clock, because other processes do not share the
+ * engine's. */
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -25,7 +26,8 @@ size_t pw_runner_room(const pawl_runner *runner)
     return is_closed || places < 0 ? 0 : (size_t)places;
 }
 
-/* Claims are batched: only when there is room for a quarter of the window, or when no turn waits to be begun. */
+/* True if it is worth claiming.  Claims are batched: there must be room for a quarter of the window, or no turn may
+ * be waiting to be begun. */
 static bool should_claim(const pawl_runner *runner)
 {
     size_t places = pw_runner_room(runner);
@@ -34,14 +36,14 @@ static bool should_claim(const pawl_runner *runner)
 
 /* ---- Work that is due ----------------------------------------------------------------------------------------------------- */
 
-/* The store has said when the next one is due. */
+/* Notes when the next run is due, as the store reported it. */
 static void note_due(pawl_runner *runner, int64_t due_at_ms)
 {
     runner->seen_due_ms = due_at_ms;
     runner->next_due_ms = least(least(runner->next_due_ms, due_at_ms), runner->parked_due_ms);
 }
 
-/* Claims, and makes turns of what was claimed.  Without the lock. */
+/* Claims runs and makes turns of them.  Without the lock. */
 static pawl_status take(pawl_runner *runner, enum pw_claim_of what, const struct pw_text *limited, size_t max,
                         size_t *out_count, bool *kept_out)
 {
@@ -57,8 +59,8 @@ static pawl_status take(pawl_runner *runner, enum pw_claim_of what, const struct
     return status;
 }
 
-/* Claims jobs of functions that have a limit.  Without the lock.  Returns when to claim again because another process was
- * claiming jobs of the same function; INT64_MAX: there is no need to. */
+/* Claims jobs of functions with a limit.  Without the lock.  Returns when to claim again because another process was
+ * claiming jobs of the same function; INT64_MAX: no need to. */
 static int64_t claim_limited(pawl_runner *runner, size_t max)
 {
     struct pw_arena arena = { 0 };
@@ -71,8 +73,9 @@ static int64_t claim_limited(pawl_runner *runner, size_t max)
     return kept_out ? pawl_now_ms(runner->engine) + KEPT_OUT_MS : INT64_MAX;
 }
 
-/* A run that was due when we claimed, and was not given to us, is withheld: its row is locked.  That may be over soon or last.
- * So we wait longer each time, but not past the time at which something else becomes due.  Returns when to claim again. */
+/* A run that was due at the claim and was not handed out is withheld: another transaction has its row locked, for a
+ * moment or for long.  So each wait is longer than the last, but ends when something else becomes due.  Returns when
+ * to claim again. */
 static int64_t wait_for_withheld(pawl_runner *runner, int64_t claimed_at_ms, int64_t now_ms)
 {
     int64_t later_ms = INT64_MAX;
@@ -81,7 +84,7 @@ static int64_t wait_for_withheld(pawl_runner *runner, int64_t claimed_at_ms, int
     return least(now_ms + runner->withheld_ms, later_ms);
 }
 
-/* These with the lock held, which is let go of meanwhile. */
+/* The functions from here to reap() are called with the lock held, and drop it meanwhile. */
 static void claim(pawl_runner *runner, enum pw_claim_of what, size_t max)
 {
     size_t count;
@@ -119,12 +122,12 @@ static void poll(pawl_runner *runner)
     runner->poll_at_ms = pw_system_monotonic_ms() + runner->options.poll_ms;
 }
 
-/* A runner that is alone claims at once, because whatever a hint is about is its own.  Among others the hint may be about
- * anybody's run.  Then we look before we claim, because a look writes nothing. */
+/* A runner that is alone claims at once, because every hint is about a run of its own.  Among other runners a hint
+ * may be about anybody's run.  Then the keeper looks before it claims, because a look writes nothing. */
 static void take_due(pawl_runner *runner, int64_t now_ms)
 {
     if (!atomic_load(&runner->has_others))
-        runner->parked_due_ms = INT64_MAX; /* the runner is alone now: a claim of what is due finds that run, too */
+        runner->parked_due_ms = INT64_MAX; /* alone now: an ordinary claim also finds that run */
     if (!atomic_load(&runner->has_others) || runner->seen_due_ms <= now_ms) {
         claim(runner, PW_CLAIM_DUE, pw_runner_room(runner));
     } else if (runner->parked_due_ms <= now_ms) {
@@ -139,7 +142,7 @@ static void renew(pawl_runner *runner)
 {
     pthread_mutex_unlock(&runner->lock);
     pawl_status unused =
-        pawl_runner_renew(runner, NULL); /* what fails is tried again, or found out before the next body */
+        pawl_runner_renew(runner, NULL); /* a failure is tried again, or noticed before the next body */
     (void)unused;
     pthread_mutex_lock(&runner->lock);
     runner->renew_at_ms = pw_engine_monotonic_ms(runner->engine) + runner->options.lease_ms / 3;
@@ -153,11 +156,11 @@ static void reap(pawl_runner *runner)
     pw_runner_pay_owed(runner);
     pw_schema_look(&runner->engine->schema, runner->engine->store, pw_engine_monotonic_ms(runner->engine));
     if (!pw_runner_takes_nothing(runner))
-        pw_runner_look_around(runner); /* first, so that the shards of the dead have new owners */
+        pw_runner_look_around(runner); /* before the claim, so that the shards of dead runners have new owners */
     else if (runner->view.told)
-        pw_runner_leave_share(runner); /* others need not wait for what we do not take */
+        pw_runner_leave_share(runner); /* so that others need not wait for what this runner does not take */
     pthread_mutex_lock(&runner->lock);
-    claim(runner, PW_CLAIM_ALL, pw_runner_room(runner)); /* without room only to reap */
+    claim(runner, PW_CLAIM_ALL, pw_runner_room(runner)); /* if there is no room, it only reaps */
 }
 
 /* ---- The loop --------------------------------------------------------------------------------------------------------------- */
@@ -184,7 +187,7 @@ static void sleep_until_needed(pawl_runner *runner, int64_t now_ms, int64_t mono
     runner->keeper_until_ms = runner->keeper_until_monotonic_ms = INT64_MIN;
 }
 
-/* Others need not wait for what we do not claim any more. */
+/* Gives up the share, so that others need not wait for what this runner no longer claims. */
 static void leave_share(pawl_runner *runner)
 {
     pthread_mutex_unlock(&runner->lock);
@@ -192,7 +195,7 @@ static void leave_share(pawl_runner *runner)
     pthread_mutex_lock(&runner->lock);
 }
 
-/* Releases the lock meanwhile, because a store may have to ask a database what time it is. */
+/* Drops the lock meanwhile, because the store may have to ask its database for the time. */
 static int64_t read_clock(pawl_runner *runner)
 {
     pthread_mutex_unlock(&runner->lock);
@@ -206,14 +209,14 @@ static bool has_work(const pawl_runner *runner)
     return !atomic_load(&runner->stopping) || runner->held_count > 0 || runner->reserved > 0 || runner->view.told;
 }
 
-/* The clock is read first, with the lock released.  From then on the lock is held until the keeper sleeps, so it misses no
+/* The clock is read first, without the lock.  From then on the lock is held until the keeper sleeps, so it misses no
  * signal. */
 void *pw_keeper_main(void *user)
 {
     pawl_runner *runner = user;
     pthread_mutex_lock(&runner->lock);
     runner->renew_at_ms = runner->poll_at_ms = runner->reap_at_ms = runner->watch_at_ms =
-        0; /* at once: what a dead runner left is taken up */
+        0; /* all at once, so that what dead runners left is claimed */
     runner->seen_due_ms = runner->parked_due_ms = INT64_MAX;
     for (int64_t now_ms = read_clock(runner); has_work(runner); now_ms = read_clock(runner)) {
         int64_t monotonic_ms = pw_system_monotonic_ms(), own_ms = pw_engine_monotonic_ms(runner->engine);
@@ -242,20 +245,20 @@ void *pw_keeper_main(void *user)
 
 /* ---- The keeper of a tick ------------------------------------------------------------------------------------------------- */
 
-/* With the lock held, which is let go of meanwhile.  Only turns that were given up are ready here. */
+/* With the lock held, which it drops meanwhile.  During a tick only turns that were given up are in the ready list. */
 static void close_given_up(pawl_runner *runner)
 {
     pawl_turn *turn;
     while ((turn = pw_runner_pop_ready(runner)) != NULL) {
         pthread_mutex_unlock(&runner->lock);
-        (void)pw_turn_next_blocking(turn); /* there is no pass any more */
+        (void)pw_turn_next_blocking(turn); /* a given-up turn wants no pass */
         pw_runner_retire(runner, turn);
         pthread_mutex_lock(&runner->lock);
     }
 }
 
-/* Ticks run in their host's thread, one body at a time, so somebody else must renew their leases, and give up code that does not
- * come back.  The thread itself cannot be replaced: it is the host's. */
+/* A tick runs in its host's thread, one body at a time.  So another thread must renew its leases and give up code
+ * that does not return.  The host's thread itself cannot be replaced. */
 static void *tick_keeper_main(void *user)
 {
     pawl_runner *runner = user;
@@ -268,15 +271,15 @@ static void *tick_keeper_main(void *user)
         close_given_up(runner);
         if (now_ms >= runner->renew_at_ms)
             renew(runner);
-        else if (runner->ticking) /* that may have ended meanwhile */
+        else if (runner->ticking) /* the tick may have ended meanwhile */
             pw_cond_wait_ms(&runner->watch, &runner->lock, least(runner->renew_at_ms, runner->watch_at_ms) - now_ms);
     }
     pthread_mutex_unlock(&runner->lock);
     return NULL;
 }
 
-/* On a test's own clock time passes only when the test says so.  Then nothing has to be renewed meanwhile, and a thread would
- * only make the order of events uncertain. */
+/* With a test's clock, time passes only when the test says so.  Then no lease needs renewal meanwhile, and a thread
+ * would only make the order of events unpredictable. */
 bool pw_tick_is_kept(pawl_runner *runner)
 {
     if (pw_engine_has_own_time(runner->engine))

@@ -1,8 +1,9 @@
-/* runner.c - opening, starting, stopping, ticking.  See include/pawl/runner.h.
+/* runner.c - opening, starting, stopping and ticking a runner.  See include/pawl/runner.h.
  *
- * A runner is used in one of three ways.  A started one has threads: workers (work.c) and a keeper (keeper.c), and services hand runs
- * to it directly (struct pw_local).  One that ticks carries due runs in its host's thread, one after the other, with a keeper of its
- * own only while a tick lasts.  One that is polled hands claimed runs to its host, which drives their turns by hand. */
+ * A runner is used in one of three ways.  A started runner has threads: workers (work.c) and a keeper (keeper.c),
+ * and services hand runs to it directly (struct pw_local).  A ticking runner carries due runs in its host's thread,
+ * one after the other, with a keeper only while the tick lasts.  A polled runner hands claimed runs to its host,
+ * which drives their turns by hand. */
 #include "runner/runner.h"
 
 #include <stdlib.h>
@@ -19,18 +20,18 @@ static void tell_turn(pawl_runner *runner, pawl_turn *turn, const struct pw_word
 {
     int64_t run = pw_turn_claim(turn)->fence.run;
     switch (word->kind) {
-    case PW_WORD_REVOKED: /* the run was ended or restarted; a turn of the new one may be here already */
+    case PW_WORD_REVOKED: /* the run was ended or restarted; a turn of the new run may already be here */
         if (run <= word->run)
             pw_turn_revoke(turn);
         break;
-    case PW_WORD_PAUSE: /* so that user code need not wait for the next commit to learn of it */
+    case PW_WORD_PAUSE: /* so that user code hears of it before the next commit */
         pw_turn_ask_to_pause(turn);
         break;
-    case PW_WORD_DEMAND: /* so that the next durable call knows, even if no commit comes before it */
+    case PW_WORD_DEMAND: /* so that the next durable call hears of it, even without a commit before it */
         if (run == word->run)
             pw_turn_demand(turn, word->demand);
         break;
-    case PW_WORD_EVENT: /* a branch that waits for it goes on while its siblings are busy */
+    case PW_WORD_EVENT: /* so that a waiting branch goes on while its siblings are busy */
         if (run == word->run)
             pw_turn_hear_of_event(turn, word->seq);
         pw_runner_stir(runner, turn, PW_NOW);
@@ -49,7 +50,7 @@ static void hear(void *user, const struct pw_word *word)
     pthread_mutex_unlock(&runner->lock);
 }
 
-/* Stops, gives back what it still owes, and lets go of the engine. */
+/* Stops the runner, gives back owed leases, and detaches it from the engine. */
 static void detach(void *user)
 {
     pawl_runner *runner = user;
@@ -153,8 +154,8 @@ void pawl_runner_close(pawl_runner *runner)
     free(runner);
 }
 
-/* Lets other processes see that this one lives, and seals the registry.  by_hand: for a tick or a poll, which takes what its host
- * asks for, whoever's share it is. */
+/* Announces the runner to other processes, and seals the registry.  by_hand: for a tick or a poll, which takes what
+ * its host asks for from all shares. */
 static pawl_status join_in(pawl_runner *runner, bool by_hand, struct pawl_error *error)
 {
     pawl_engine *engine = runner->engine;
@@ -175,7 +176,8 @@ static pawl_status join_in(pawl_runner *runner, bool by_hand, struct pawl_error 
     return by_hand ? pawl_check_schema(engine, error) : PAWL_OK;
 }
 
-/* ---- As services see it: the eager hand-off ------------------------------------------------------------------------------ */
+/* ---- The eager hand-off, for services
+ * ------------------------------------------------------------------------------------- */
 
 static int64_t local_reserve(void *user, struct pw_text workflow, int64_t *out_lease_ms)
 {
@@ -183,7 +185,8 @@ static int64_t local_reserve(void *user, struct pw_text workflow, int64_t *out_l
     struct pw_definition *definition = workflow.data != NULL ? pw_engine_find(runner->engine, workflow) : NULL;
     bool is_ours = workflow.data == NULL || (definition != NULL && definition->advance != NULL);
     int64_t owner = 0;
-    /* A turn that asks for any workflow holds its own lock, and must not wait for ours (see the order in runner.h). */
+    /* A turn that asks for any workflow holds its own lock, so it must not wait for the runner's (see the lock order
+     * in runner.h). */
     if (workflow.data != NULL)
         pthread_mutex_lock(&runner->lock);
     else if (pthread_mutex_trylock(&runner->lock) != 0)
@@ -226,7 +229,7 @@ static void hear_of_due(void *user)
     local_wake(user, PW_NOW);
 }
 
-/* Only some stores can tell. */
+/* Asks the store to report what other processes make due.  Not every store can. */
 static void listen_for_due(pawl_runner *runner, bool on)
 {
     struct pw_store *store = runner->engine->store;
@@ -240,7 +243,7 @@ static bool start_threads(pawl_runner *runner)
 {
     if (!pw_commit_start(runner->engine->commit))
         return false;
-    pthread_mutex_lock(&runner->lock); /* the keeper claims nothing before there are workers to carry it */
+    pthread_mutex_lock(&runner->lock); /* held so that the keeper claims nothing before there are workers */
     runner->started = pthread_create(&runner->keeper, NULL, pw_keeper_main, runner) == 0;
     bool ok = runner->started;
     for (int32_t i = 0; ok && i < runner->options.workers; i++)
@@ -256,7 +259,7 @@ pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *error)
         return pw_error(error, PAWL_INVALID, "a runner is needed, and its engine must be open");
     if (runner->threaded)
         return pw_error(error, PAWL_INVALID, "the runner is started already");
-    PAWL_TRY(join_in(runner, false, error)); /* the keeper describes it */
+    PAWL_TRY(join_in(runner, false, error)); /* the keeper writes its row */
     runner->local =
         (struct pw_local){ .runner = runner, .reserve = local_reserve, .deliver = local_deliver, .wake = local_wake };
     if (!pw_engine_set_local(runner->engine, &runner->local))
@@ -274,7 +277,7 @@ pawl_status pawl_runner_start(pawl_runner *runner, struct pawl_error *error)
     return PAWL_OK;
 }
 
-/* Takes nothing new, and waits for the runs that were promised to services. */
+/* Takes nothing new, and waits until the places promised to services are used or given back. */
 static void close_doors(pawl_runner *runner)
 {
     pthread_mutex_lock(&runner->lock);
@@ -294,7 +297,7 @@ void pawl_runner_stop(pawl_runner *runner)
     listen_for_due(runner, false);
     close_doors(runner);
     if (runner->started) {
-        pthread_join(runner->keeper, NULL); /* it leaves when no turn is held; then the workers do */
+        pthread_join(runner->keeper, NULL); /* it ends when no turn is held; then the workers end */
         pthread_mutex_lock(&runner->lock);
         while (runner->workers_alive > 0)
             pthread_cond_wait(&runner->left, &runner->lock);
@@ -324,15 +327,15 @@ static pawl_status begin_turn(pawl_runner *runner, const struct pw_claim *claim,
     return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
 }
 
-/* What a tick knows of the claims that it made. */
+/* What a tick remembers about its claims. */
 struct ticking {
     bool has_reaped;
-    bool no_limited; /* there was no job of a function that has a limit: these are asked when there is nothing else */
-    bool kept_out;   /* from such a function: another process was claiming of it */
+    bool no_limited; /* no limited function had a job: ask them only when there is nothing else */
+    bool kept_out;   /* another process was claiming from a limited function */
 };
 
-/* Claims one due run and makes it a turn; *out_turn stays as it is when none is due.  What dead runners left is looked for once
- * in a tick. */
+/* Claims one due run and makes it a turn.  Leaves *out_turn alone if none is due.  Looks for what dead runners left
+ * once in a tick. */
 static pawl_status claim_turn(pawl_runner *runner, enum pw_claim_of what, const struct pw_text *limited,
                               struct ticking *ticking, pawl_turn **out_turn, struct pawl_error *error)
 {
@@ -350,8 +353,8 @@ static pawl_status claim_turn(pawl_runner *runner, enum pw_claim_of what, const 
     return status;
 }
 
-/* From the functions that have a limit.  The one behind the last that had a job is asked first.  If none gave a job although
- * one is due, the function's limit was met. */
+/* Claims from the functions with a limit, round robin.  If none gave a job although one is due, the function's limit
+ * was met. */
 static pawl_status claim_limited_turn(pawl_runner *runner, struct ticking *ticking, pawl_turn **out_turn,
                                       struct pawl_error *error)
 {
@@ -364,7 +367,7 @@ static pawl_status claim_limited_turn(pawl_runner *runner, struct ticking *ticki
         status = claim_turn(runner, PW_CLAIM_ALL, &names[runner->limited_next++ % count], ticking, out_turn, error);
     ticking->no_limited = *out_turn == NULL;
     if (*out_turn != NULL)
-        atomic_store(&runner->limits_met_ms, 0); /* there may be more: this one was all that was asked for */
+        atomic_store(&runner->limits_met_ms, 0); /* there may be more jobs: only one was asked for */
     else if (count > 0 && status == PAWL_OK && !ticking->kept_out &&
              pw_runner_next_of(runner, &arena, names, count, false, PW_EVER, &due_at_ms, NULL) == PAWL_OK &&
              due_at_ms <= now_ms)
@@ -373,8 +376,7 @@ static pawl_status claim_limited_turn(pawl_runner *runner, struct ticking *ticki
     return status;
 }
 
-/* Functions that have a limit and all the rest take turns at being asked first, so that neither waits until the other has
- * nothing left. */
+/* Limited functions and all other workflows alternate in being asked first, so that neither starves the other. */
 static pawl_status claim_next_turn(pawl_runner *runner, struct ticking *ticking, pawl_turn **out_turn,
                                    struct pawl_error *error)
 {
@@ -391,7 +393,7 @@ static pawl_status claim_next_turn(pawl_runner *runner, struct ticking *ticking,
     return status;
 }
 
-/* If the keeper gives the turn up meanwhile, the keeper closes and retires it. */
+/* Carries the turn to its end.  If the keeper gives the turn up meanwhile, the keeper closes and retires it. */
 static void carry(pawl_runner *runner, pawl_turn *turn)
 {
     bool is_ours = true;
@@ -484,7 +486,7 @@ pawl_status pawl_turn_poll(pawl_runner *runner, pawl_turn **out_turn, struct paw
     if (status == PAWL_OK)
         status = claim_turn(runner, PW_CLAIM_POLLED, NULL, &unused, out_turn, error);
     if (status == PAWL_OK && *out_turn != NULL) {
-        pw_turn_ref(*out_turn); /* the caller's, whatever the watchdog does */
+        pw_turn_ref(*out_turn); /* the caller's reference, whatever the watchdog does */
         pw_turn_begin_pass(*out_turn);
     }
     return status;

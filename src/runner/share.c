@@ -1,8 +1,9 @@
-/* share.c - a started runner's share of the due runs: who else is there, and which shards are its own (engine/shards.h).
+/* share.c - a started runner's share of the due runs: which other runners there are, and which shards it owns
+ * (engine/shards.h).
  *
- * The keeper looks around every second.  Among others it claims what is in its own shards at once, and what is in theirs
- * only when nobody has taken it for a while: so an owner that is busy, dead, or not known yet holds nothing up.  Alone, it
- * claims as if there were no shards. */
+ * The keeper looks every second.  If there are other runners, it claims runs of its own shards at once, and runs of
+ * other shards only after they have been due for a while.  So an owner that is busy, dead or not known yet delays a
+ * run only briefly.  A runner that is alone claims as if there were no shards. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -15,7 +16,7 @@ void pw_view_clear(struct pw_view *view)
     *view = (struct pw_view){ .owned = NULL };
 }
 
-/* ---- As others see it -------------------------------------------------------------------------------------------- */
+/* ---- What others see --------------------------------------------------------------------------------------------- */
 
 void pw_runner_make_name(char name[PW_RUNNER_NAME_SIZE], const char *given)
 {
@@ -28,7 +29,7 @@ void pw_runner_make_name(char name[PW_RUNNER_NAME_SIZE], const char *given)
         (void)snprintf(name, PW_RUNNER_NAME_SIZE, "%s:%ld", host, (long)getpid());
 }
 
-/* False when memory is out. */
+/* Joins the names with spaces.  False when memory runs out. */
 static bool join_names(struct pw_arena *arena, const struct pw_text *names, size_t count, struct pw_text *out_joined)
 {
     size_t size = 0;
@@ -75,9 +76,9 @@ static bool is_same(const struct pw_runner_row *one, const struct pw_runner_row 
            pw_text_equal(one->name, other->name);
 }
 
-/* ---- As it sees the others --------------------------------------------------------------------------------------- */
+/* ---- What it sees of others -------------------------------------------------------------------------------------- */
 
-/* Which shards of one workflow are ours; absent if all are.  False when memory is out. */
+/* Finds which shards of a workflow this runner owns; absent if it owns all.  False when memory runs out. */
 static bool make_owned(struct pw_arena *arena, const struct pw_runner_row *rows, size_t count, size_t self,
                        struct pw_text workflow, struct pw_text *out_owned)
 {
@@ -112,7 +113,7 @@ static bool make_view(const pawl_runner *runner, const struct pw_runner_row *row
     return true;
 }
 
-/* Never 0, which stands for no view. */
+/* A hash of the sharing runners.  Never 0, which means that there is no view. */
 static uint64_t digest_of(const struct pw_runner_row *rows, size_t count)
 {
     uint64_t digest = 0;
@@ -125,7 +126,7 @@ static uint64_t digest_of(const struct pw_runner_row *rows, size_t count)
     return digest != 0 ? digest : 1;
 }
 
-/* Keeps the old view when memory is out. */
+/* Replaces the view if the runners have changed.  Keeps the old one when memory runs out. */
 static void take_view(pawl_runner *runner, const struct pw_runner_row *rows, size_t count, size_t self)
 {
     struct pw_view view = { .digest = digest_of(rows, count), .told = runner->view.told };
@@ -160,12 +161,12 @@ void pw_runner_look_around(pawl_runner *runner)
     /* The store's heartbeat for this runner is late.  Describing the runner counts as one, so that others keep relying on it. */
     bool is_late = self < count && pawl_now_ms(runner->engine) - rows[self].seen_at_ms > PW_RUNNER_LATE_MS;
     if (self == count || is_late || !is_same(&rows[self], &own)) {
-        runner->view.told = true; /* even if it fails: it may have been written */
+        runner->view.told = true; /* even if it fails, because the row may have been written */
         (void)pw_ops(store)->describe(store, &own, NULL);
     }
     if (count > 0)
         memcpy(all, rows, count * sizeof *all);
-    all[self] = own; /* whether that was written or not */
+    all[self] = own; /* whether or not that was written */
     take_view(runner, all, self == count ? count + 1 : count, self);
 done:
     pw_arena_clear(&arena);

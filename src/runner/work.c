@@ -1,9 +1,9 @@
-/* work.c - workers: ready turns, their passes, the branches of forks; and how a turn comes and goes.
+/* work.c - workers: they run passes of ready turns and branches of forks.  Also the life of a turn in its runner:
  *
- *   pw_runner_accept()   a claimed run becomes a turn, which is held and waits for a worker in the ready list
+ *   pw_runner_accept()   makes a turn of a claimed run, holds it, and puts it into the ready list
  *   drive()              a worker carries it until it waits for a commit, or ends
- *   host_ready()         the commit is answered: the turn is retired at once if it is closed, or else ready again
- *   pw_runner_retire()   the lease of a lost turn is given back, the history goes to the cache, and the turn is let go of
+ *   host_ready()         its units are answered: retires the turn if it is closed, and makes it ready again otherwise
+ *   pw_runner_retire()   gives back the lease of a lost turn, puts the history into the cache, and releases the turn
  *
  * A turn has one driver at a time.  Only the watchdog may take it away (blocked.c). */
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 enum { BEGUN_SOON_MS = 20, BEGUN_LATE_MS = 200, TROUBLE_MS_MIN = 1000, TROUBLE_MS_MAX = 16000, SHORT_MS = 200 };
 
-/* ---- Coming -------------------------------------------------------------------------------------------------------- */
+/* ---- Taking on turns -------------------------------------------------------------------------------------------------------- */
 
 void pw_runner_call(pawl_runner *runner, bool all)
 {
@@ -68,7 +68,7 @@ void pw_runner_accept(pawl_runner *runner, const struct pw_claim *claim)
 {
     pawl_turn *turn = pw_runner_make_turn(runner, claim);
     if (turn == NULL)
-        return; /* memory is out: the lease will expire */
+        return; /* out of memory: the lease will expire */
     pthread_mutex_lock(&runner->lock);
     pw_turn_hosted(turn)->counted = true;
     pw_turn_hosted(turn)->ready_since_ms = pw_system_monotonic_ms();
@@ -77,8 +77,8 @@ void pw_runner_accept(pawl_runner *runner, const struct pw_claim *claim)
     pthread_mutex_unlock(&runner->lock);
 }
 
-/* Called by the first worker that touches a turn.  If the turn was begun soon, more can be taken on ahead.  If it had to wait,
- * new runs had better go to other runners. */
+/* Called by the first worker that carries a turn.  If it was begun soon, the runner may take on more turns ahead.
+ * If it had to wait, new runs should go to other runners. */
 static void note_begun(pawl_runner *runner, pawl_turn *turn)
 {
     struct pw_hosted *hosted = pw_turn_hosted(turn);
@@ -93,7 +93,7 @@ static void note_begun(pawl_runner *runner, pawl_turn *turn)
         runner->window = runner->window / 2 > runner->options.workers ? runner->window / 2 : runner->options.workers;
 }
 
-/* ---- Going --------------------------------------------------------------------------------------------------------- */
+/* ---- Retiring turns --------------------------------------------------------------------------------------------------------- */
 
 void pw_runner_wake_keeper(pawl_runner *runner, int64_t due_at_ms)
 {
@@ -120,14 +120,14 @@ static bool is_kept_out(pawl_runner *runner, const pawl_turn *turn)
     return pw_blocked_keeps_out(&runner->engine->blocked, fence->instance, fence->run);
 }
 
-/* While the store is in trouble each delay is twice the last one, because a body whose outcome cannot be recorded runs in vain.
- * Turns that are hit by the same trouble share one delay. */
+/* While the store is in trouble each delay is twice the last one, because a body whose outcome cannot be recorded
+ * runs in vain.  Turns hit by the same trouble share one delay. */
 static int64_t next_delay(pawl_runner *runner, const pawl_turn *turn, const struct pw_turn_result *lost)
 {
     int64_t now_ms = pawl_now_ms(runner->engine);
     if (lost->is_taken || is_kept_out(runner, turn))
         return 0;
-    if (lost->is_short) /* memory is short, the store is well */
+    if (lost->is_short) /* memory is short, but the store works */
         return SHORT_MS;
     pthread_mutex_lock(&runner->lock);
     if (runner->trouble_ms == 0 || now_ms >= runner->trouble_until_ms) {
@@ -167,8 +167,8 @@ void pw_runner_pay_owed(pawl_runner *runner)
     }
 }
 
-/* Gives the lease back that a lost turn may have left in place.  If the store does not take it, it is owed: tried again, or,
- * when memory is out as well, left to expire. */
+/* Gives back the lease that a lost turn may have left in place.  If the store fails, the lease is owed and tried
+ * again.  If memory runs out as well, it is left to expire. */
 static struct pw_owed *release(pawl_runner *runner, const pawl_turn *turn, const struct pw_turn_result *lost)
 {
     const struct pw_fence *fence = &pw_turn_claim(turn)->fence;
@@ -181,7 +181,7 @@ static struct pw_owed *release(pawl_runner *runner, const pawl_turn *turn, const
     return owed;
 }
 
-/* Is it due before other runners poll again?  They would be late for it. */
+/* True if the parked run is due before other runners poll again: they would find it too late. */
 static bool is_due_soon(pawl_runner *runner, const struct pw_turn_result *result)
 {
     return atomic_load(&runner->has_others) && result->is_parked &&
@@ -216,13 +216,13 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
         pw_runner_wake_keeper(runner, result.due_at_ms);
     pw_runner_wake_keeper(runner, runner->next_due_ms); /* there is room again */
     if (atomic_load(&runner->stopping))
-        pthread_cond_signal(&runner->watch); /* the keeper leaves when the last turn has */
+        pthread_cond_signal(&runner->watch); /* the keeper ends after the last turn */
     pthread_mutex_unlock(&runner->lock);
     pw_history_free(history);
     pw_turn_unref(turn);
 }
 
-/* ---- Carrying ------------------------------------------------------------------------------------------------------- */
+/* ---- Carrying turns ------------------------------------------------------------------------------------------------------- */
 
 pawl_status pw_runner_load(pawl_runner *runner, pawl_turn *turn)
 {
@@ -249,8 +249,8 @@ static void drive(pawl_runner *runner, pawl_turn *turn)
     for (bool alive = true; alive;) {
         enum pw_next next = pw_turn_next(turn);
         if (next == PW_NEXT_WAIT)
-            return;                                    /* it may be retired by another thread already */
-        bool is_new = pw_turn_wants_load(turn, false); /* maybe a service handed it over although it is kept out */
+            return;                                    /* from here on another thread may retire it */
+        bool is_new = pw_turn_wants_load(turn, false); /* a service may have handed it over although it is kept out */
         if (next == PW_NEXT_END || (is_new && is_kept_out(runner, turn)) || pw_runner_load(runner, turn) != PAWL_OK) {
             pw_runner_retire(runner, turn);
             return;
@@ -263,7 +263,8 @@ static void drive(pawl_runner *runner, pawl_turn *turn)
     }
 }
 
-/* With the lock held.  Skips forks that had nothing to do when they were last looked at. */
+/* With the lock held, which it drops meanwhile: helps with one fork.  Skips forks that had nothing to do at the last
+ * look. */
 static bool help_fork(pawl_runner *runner)
 {
     for (struct pw_help *help = runner->helps; help != NULL; help = help->next) {
@@ -299,7 +300,7 @@ static bool work_once(pawl_runner *runner)
     return true;
 }
 
-/* A worker that leaves joins the one that left before it.  So whoever joins the last one has joined all. */
+/* A worker that leaves joins the one that left before it.  So joining the last one joins all. */
 static void *worker_main(void *user)
 {
     pawl_runner *runner = user;
@@ -313,7 +314,7 @@ static void *worker_main(void *user)
         pthread_mutex_unlock(&runner->lock);
         bool led = pw_commit_lead(runner->engine->commit);
         pthread_mutex_lock(&runner->lock);
-        if (led || runner->calls != calls) /* this worker did not hear calls meanwhile */
+        if (led || runner->calls != calls) /* it missed a call while it led */
             continue;
         pthread_cond_wait(&runner->work, &runner->lock);
     }
@@ -338,7 +339,8 @@ bool pw_runner_spawn(pawl_runner *runner)
     return true;
 }
 
-/* ---- As the turn sees its runner -------------------------------------------------------------------------------------- */
+/* ---- What a turn sees of its runner
+ * ----------------------------------------------------------------------------------- */
 
 static bool host_should_yield(pawl_runner *runner)
 {
@@ -387,7 +389,7 @@ static void host_fork_opens(pawl_runner *runner, struct pw_help *help)
     if (help->next != NULL)
         help->next->previous = help;
     runner->helps = help;
-    /* One helper, which calls the next: short branches end before many workers are awake. */
+    /* Wakes one helper, which wakes the next: short branches end before many workers are awake. */
     pw_runner_call(runner, false);
     pthread_mutex_unlock(&runner->lock);
 }
@@ -424,7 +426,7 @@ static void host_help_wanted(pawl_runner *runner, const pawl_turn *turn, int64_t
     if (at_ms == PW_NOW)
         pw_runner_stir(runner, turn, PW_NOW);
     for (struct pw_help *help = runner->helps; help != NULL && at_ms != PW_NOW; help = help->next) {
-        if (help->turn == turn && at_ms < help->wake_at_ms) /* a later call may come from an earlier look */
+        if (help->turn == turn && at_ms < help->wake_at_ms) /* a later call may carry an older time */
             help->wake_at_ms = at_ms;
     }
     if (at_ms != PW_NOW && at_ms < runner->keeper_until_ms)
@@ -432,7 +434,8 @@ static void host_help_wanted(pawl_runner *runner, const pawl_turn *turn, int64_t
     pthread_mutex_unlock(&runner->lock);
 }
 
-/* Called by the thread that answers commits.  What needs no user code and no store call is done at once. */
+/* Called by the thread that answers commits, so it calls no user code and no store: a closed turn has no lease to
+ * give back. */
 static void host_ready(pawl_runner *runner, pawl_turn *turn)
 {
     enum pw_next next = pw_turn_next(turn);
