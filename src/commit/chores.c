@@ -1,4 +1,4 @@
-/* chores.c - see chores.h. */
+/* chores.c - see chores.h.  A list behind one lock, which is not held while a chore runs. */
 #include "commit/chores.h"
 
 #include "common/thread.h"
@@ -30,7 +30,7 @@ void pw_chores_add(struct pw_chores *chores, struct pw_chore *chore)
     pthread_mutex_unlock(&chores->lock);
 }
 
-/* With the lock held, which is let go of meanwhile.  The chore may be gone once it has run. */
+/* With the lock held, which it drops while the chore runs.  The chore may free itself. */
 static void run_first(struct pw_chores *chores)
 {
     struct pw_chore *chore = chores->first;
@@ -42,7 +42,8 @@ static void run_first(struct pw_chores *chores)
     pthread_mutex_lock(&chores->lock);
 }
 
-/* One thread at a time, so that a chore that leads, and so comes here again, adds to this loop and not to the stack. */
+/* Only one thread drains at a time.  So a chore that leads a commit, and gets here again, leaves the rest to the
+ * outer loop instead of deepening the stack. */
 bool pw_chores_drain(struct pw_chores *chores)
 {
     bool any = false;

@@ -1,9 +1,12 @@
 /* commit.c - see commit.h.
  *
- * `leading` is the baton: only the thread that set it touches the store's writer.  It stays set until the batch's
- * answers were given out, so a later unit of the same turn can see that an earlier one was not applied (C2).
- * Who lets go of the baton while units wait makes sure that somebody takes it up: a waiting thread, the serving
- * thread, or, with neither, the same thread again. */
+ * `leading` is the baton of a queue: only the thread that set it applies the queue's units.  It stays set until the
+ * batch is answered, so that a later unit of the same turn sees that an earlier one was not applied (C2).  A leader
+ * that gives up the baton while units wait makes sure that another thread takes it: a thread that waits for its own
+ * unit, or the serving thread.  If there is neither, it leads again itself.
+ *
+ * The life of a unit: queue_submit() links it; a leader takes it with all others that wait (lead_once()), applies
+ * them (apply_batch()) and answers each of them (answer_all()). */
 #include "commit/commit.h"
 
 #include <pthread.h>
@@ -20,15 +23,15 @@ enum { LINGER_MS = 2 };
 
 struct queue {
     struct pw_commit *commit;
-    pthread_t thread; /* the serving one, while there is one */
+    pthread_t thread; /* the serving thread, while there is one */
     pthread_mutex_t lock;
     pthread_cond_t server;          /* the serving thread waits here */
-    pthread_cond_t room;            /* threads that wait for room wait here */
-    struct pw_unit *first, **end;   /* end: where the next one is linked */
-    atomic_size_t load, load_bytes; /* units that are not answered yet, and their size */
+    pthread_cond_t room;            /* threads wait here for room */
+    struct pw_unit *first, **end;   /* end: where the next unit is linked */
+    atomic_size_t load, load_bytes; /* units that are not answered yet, and their bytes */
     bool leading;
-    bool served;      /* there is a serving thread, or somebody who plays it */
-    bool server_idle; /* it waits with nothing to do: the next submit wakes it */
+    bool served;      /* there is a serving thread, or a test that plays it */
+    bool server_idle; /* the serving thread sleeps because the queue is empty: the next submit wakes it */
     bool kicked;
 };
 
@@ -36,8 +39,8 @@ struct pw_commit {
     struct pw_store *store;
     struct pw_commit_observer observer;
     struct pw_chores chores;
-    atomic_bool is_closed; /* nothing is applied any more */
-    size_t thread_count;   /* that were started: those of the queues, in their order, then the one for chores */
+    atomic_bool is_closed; /* no unit is applied any more */
+    size_t thread_count;   /* threads that run: those of the queues, in order, then the one for chores */
     size_t queue_count;
     struct queue queues[];
 };
@@ -100,7 +103,7 @@ static struct queue *queue_of(struct pw_commit *commit, const struct pw_unit *un
 
 /* ---- Answering ----------------------------------------------------------------------------------------------- */
 
-/* The user's code can fail a transaction as a whole, at its commit: for the unit whose code it is, that is a refusal. */
+/* User code can fail a transaction as a whole, at its commit.  For the unit with that code this is a refusal. */
 static enum pw_refusal refusal_of(pawl_status status)
 {
     if (status == PAWL_STEP_UNIQUE_CONSTRAINT_VIOLATION)
@@ -115,8 +118,8 @@ static void refuse(struct pw_unit *unit, const struct pawl_error *error)
     unit->error = *error;
 }
 
-/* Breaks the chain before anybody can submit or apply the next of it.  A refusal that the turn can answer leaves it whole
- * (C2). */
+/* Breaks the chain of a unit that was not applied, before the next unit of the chain can be applied.  A refusal that
+ * the turn can answer leaves the chain whole (C2). */
 static void note_chain(struct pw_unit *unit)
 {
     bool keeps = unit->status == PAWL_OK || (unit->refusal != PW_REFUSED_NOT && pw_refusal_keeps_chain(unit->refusal));
@@ -124,6 +127,7 @@ static void note_chain(struct pw_unit *unit)
         atomic_store(&unit->chain->broken, (int)unit->status);
 }
 
+/* True if the chain is broken: answers the unit with what broke it. */
 static bool chain_is_broken(struct pw_unit *unit)
 {
     int broken = unit->chain != NULL ? atomic_load(&unit->chain->broken) : PAWL_OK;
@@ -142,13 +146,13 @@ static void answer_all(struct queue *queue, struct pw_unit **units, size_t count
         if (unit->done != NULL) {
             unit->answered = true;
             pw_bar_store();
-            unit->done(unit, unit->user); /* the unit may be gone now */
+            unit->done(unit, unit->user); /* the unit may be freed now */
             pw_unbar_store();
             continue;
         }
         pthread_mutex_lock(&queue->lock);
         unit->answered = true;
-        pthread_cond_signal(unit->user); /* its thread's: see pw_commit_run() */
+        pthread_cond_signal(unit->user); /* the condition of the waiting thread: see pw_commit_run() */
         pthread_mutex_unlock(&queue->lock);
     }
 }
@@ -170,20 +174,22 @@ static pawl_status apply_once(struct queue *queue, struct pw_unit **units, size_
     if (observer->applied != NULL)
         observer->applied(observer->user, units, count, status, pw_system_monotonic_us() - begun_us);
     pw_unbar_store();
-    /* The whole transaction failed because the database is busy.  As the answer to a unit PAWL_BUSY means something else
-     * (store.h). */
+    /* The whole transaction failed because the database is busy.  PAWL_BUSY as the answer to one unit has another
+     * meaning (store.h). */
     error->status = status == PAWL_BUSY ? PAWL_STORE_UNAVAILABLE : status;
     return status;
 }
 
-/* The transaction failed as a whole.  If one unit is to blame its neighbours must not fail with it, so each gets a transaction
- * of its own.  There is no second try if it would fail the same way, or wait a bounded time again for each unit. */
+/* The transaction failed as a whole.  One bad unit must not fail its neighbours, so each unit gets a transaction of
+ * its own (C3).  There is no second try if it would fail in the same way, or would wait a bounded time again for
+ * each unit. */
 static void apply_singly(struct queue *queue, struct pw_unit **units, size_t count, pawl_status why,
                          const struct pawl_error *whole)
 {
     bool hopeless = count == 1 || why == PAWL_BUSY || why == PAWL_STORE_READ_ONLY || why == PAWL_STORE_CORRUPT;
     for (size_t i = 0; i < count; i++)
-        hopeless = hopeless || !units[i]->undone; /* it may have been committed: another try could do it twice */
+        /* It may have been committed, and a second try could apply it twice. */
+        hopeless = hopeless || !units[i]->undone;
     for (size_t i = 0; i < count; i++) {
         struct pawl_error error = *whole;
         if (chain_is_broken(units[i]))
@@ -194,7 +200,7 @@ static void apply_singly(struct queue *queue, struct pw_unit **units, size_t cou
     }
 }
 
-/* Breaks chains: no turn may take this for a refusal that it can answer. */
+/* Refuses all units, and breaks their chains, because no turn may take this for a refusal that it can answer. */
 static void refuse_closed(struct pw_unit **units, size_t count)
 {
     struct pawl_error stopped;
@@ -227,7 +233,7 @@ static void apply_batch(struct queue *queue, struct pw_unit **units, size_t coun
 
 /* ---- Leading ------------------------------------------------------------------------------------------------- */
 
-/* With the lock held, and nobody leading: one batch.  The lock is let go of in between. */
+/* With the lock held, and nobody leading: applies and answers one batch.  Drops the lock meanwhile. */
 static void lead_once(struct queue *queue)
 {
     struct pw_unit *batch[PW_UNITS_PER_COMMIT_MAX];
@@ -256,7 +262,8 @@ static void lead_once(struct queue *queue)
     pthread_cond_broadcast(&queue->room);
 }
 
-/* Somebody else who will lead what is left: a thread that waits for a queued unit, or the serving one. */
+/* With the lock held: makes sure that another thread leads what is left.  That is a thread that waits for the first
+ * unit, or the serving thread.  False: there is neither. */
 static bool pass_baton(struct queue *queue)
 {
     if (queue->first == NULL)
@@ -289,7 +296,7 @@ static bool queue_lead(struct queue *queue)
     return can;
 }
 
-/* Without serving threads the leader does what its callbacks left behind: units of other queues, which they could not lead, and
+/* Without serving threads, the leader does what its callbacks could not: it leads units of other queues, and runs
  * chores.  With no lock held. */
 static void clean_up(struct pw_commit *commit)
 {
@@ -311,7 +318,7 @@ static void queue_submit(struct queue *queue, struct pw_unit *unit)
     pthread_mutex_lock(&queue->lock);
     *queue->end = unit;
     queue->end = &unit->next;
-    if (queue->server_idle && unit->done != NULL) { /* a thread that waits for its unit leads by itself */
+    if (queue->server_idle && unit->done != NULL) { /* a thread that waits for its own unit leads itself */
         queue->server_idle = false;
         pthread_cond_signal(&queue->server);
     }
@@ -357,8 +364,8 @@ bool pw_commit_has_room(struct pw_commit *commit, const struct pw_unit *unit)
     return !is_full(queue_of(commit, unit));
 }
 
-/* The queue of a unit without ops.  Only these two members decide it, and zeroing the others, with their room for an error text,
- * would cost more than the rest of a durable call that is answered from history. */
+/* The queue of a unit without ops.  Only these two members decide it.  Zeroing the rest of the unit, with its room
+ * for an error text, would cost more than the rest of a durable call that is answered from history. */
 static struct queue *queue_about(struct pw_commit *commit, uint64_t about)
 {
     struct pw_unit unit;
@@ -410,14 +417,14 @@ bool pw_commit_do_chore(struct pw_commit *commit)
 
 /* ---- The serving thread -------------------------------------------------------------------------------------- */
 
-/* False: there is no such thread. */
+/* Tells the serving thread to lead now.  False: there is none. */
 static bool queue_kick(struct queue *queue)
 {
     pthread_mutex_lock(&queue->lock);
     bool served = queue->served;
     if (queue->first != NULL && served && !queue->kicked) {
         queue->kicked = true;
-        if (!queue->leading) /* otherwise the leader passes the baton on */
+        if (!queue->leading) /* otherwise the leader passes the baton to it */
             pthread_cond_signal(&queue->server);
     }
     pthread_mutex_unlock(&queue->lock);
@@ -430,14 +437,16 @@ void pw_commit_send(struct pw_commit *commit, struct pw_unit *unit)
     queue_submit(queue, unit);
     if (queue_kick(queue) || pw_store_is_barred())
         return;
-    (void)queue_lead(queue); /* false: whoever leads goes on until the queue is empty */
+    (void)queue_lead(queue); /* false: the present leader goes on until the queue is empty */
     clean_up(commit);
 }
 
+/* The serving thread of a queue.  It leads when it is kicked, or when the first unit has waited for LINGER_MS: until
+ * then a thread that waits for its own unit is likely to lead. */
 static void *queue_main(void *user)
 {
     struct queue *queue = user;
-    struct pw_unit *lingering = NULL; /* compared only: it was first in the queue some milliseconds ago */
+    struct pw_unit *lingering = NULL; /* was the first unit at the last look; only compared, never read */
     pthread_mutex_lock(&queue->lock);
     while (queue->served) {
         bool can_lead = queue->first != NULL && !queue->leading;

@@ -1,4 +1,4 @@
-/* blocked.c - see blocked.h; and the list for hosts. */
+/* blocked.c - see blocked.h.  Also the public list of blocked calls. */
 #include "engine/blocked.h"
 
 #include "base/error.h"
@@ -67,7 +67,7 @@ bool pw_blocked_instances(struct pw_blocked *blocked, struct pw_arena *arena, in
 
 /* ---- For hosts ------------------------------------------------------------------------------------------------- */
 
-/* False when memory is out. */
+/* Copies a call into the scope.  False when memory runs out. */
 static bool keep_call(pawl_scope *scope, const struct pw_blocked_call *call, struct pawl_blocked_call *out_call)
 {
     struct pw_text workflow, id, step;

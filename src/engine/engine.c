@@ -1,4 +1,4 @@
-/* engine.c - opening and closing, the registry of workflows, ids, and the way to the local runner. */
+/* engine.c - opens and closes an engine; the registry of workflows, ids, and the way to the local runner. */
 #include "engine/engine.h"
 
 #include <stdarg.h>
@@ -67,7 +67,7 @@ static int64_t monotonic_ms(void *user)
     return pw_engine_monotonic_ms(user);
 }
 
-/* After every transaction: see commit.h. */
+/* The committer's observer, after every transaction: see commit.h. */
 static void applied(void *user, struct pw_unit **units, size_t count, pawl_status whole, int64_t took_us)
 {
     pawl_engine *engine = user;
@@ -109,7 +109,7 @@ void pw_engine_send(pawl_engine *engine, struct pw_unit *unit)
     unit->done(unit, unit->user);
 }
 
-/* A database that was a part of a store cannot tell where the other parts are. */
+/* Warns about a database that was one part of a larger store: it does not know where the other parts are. */
 static pawl_status read_warning(pawl_engine *engine, struct pawl_error *error)
 {
     const struct pw_read asked = { .kind = PW_READ_PART };
@@ -189,7 +189,7 @@ void pawl_close(pawl_engine *engine)
 {
     if (engine == NULL)
         return;
-    while (engine->peers != NULL) { /* its runners should be closed by now; those that are not, stop here */
+    while (engine->peers != NULL) { /* the host should have closed its runners; those that are left stop here */
         struct pw_peer *peer = engine->peers;
         engine->peers = peer->next;
         peer->close(peer->runner);
@@ -216,8 +216,8 @@ void pawl_close(pawl_engine *engine)
     free(engine);
 }
 
-/* Registers what is called at close; with `once`, unless it is registered already.  Returns what is registered then.  NULL when
- * memory is out. */
+/* Registers a function to call at close; with `once`, unless it is registered already.  Returns the registered
+ * entry, or NULL when memory runs out. */
 static const struct pw_closer *add_closer(pawl_engine *engine, void (*close)(void *user), void *user, bool once)
 {
     struct pw_closer *closer = malloc(sizeof *closer);
@@ -278,7 +278,7 @@ bool pawl_store_is_remote(const pawl_engine *engine)
 
 /* ---- The registry -------------------------------------------------------------------------------------------- */
 
-/* NULL when memory is out. */
+/* Copies an array of strings into the engine's arena.  NULL when memory runs out. */
 static const char *const *copy_strings(pawl_engine *engine, const char *const *from, size_t count)
 {
     const char **strings = pw_arena_take(&engine->arena, (count + 1) * sizeof *strings);
@@ -477,7 +477,7 @@ int64_t pw_engine_make_owner(pawl_engine *engine)
     do {
         engine->random.fill(engine->random.user, &owner, sizeof owner);
         owner &= INT64_MAX;
-    } while (owner == 0 || owner == INT64_MAX); /* a byte at that place of a file can be locked */
+    } while (owner == 0 || owner == INT64_MAX); /* the byte at this offset of a file must be lockable */
     return owner;
 }
 
@@ -503,7 +503,8 @@ int64_t pw_local_reserve(pawl_engine *engine, struct pw_text workflow, int64_t *
     return owner;
 }
 
-/* No workflow is added once a runner has started. */
+/* Lists the workflows with a turn function.  The list stays valid, because no workflow is added once a runner has
+ * started. */
 static void list_driven(pawl_engine *engine, struct pw_offer *offer)
 {
     pthread_mutex_lock(&engine->lock);

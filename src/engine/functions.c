@@ -1,4 +1,4 @@
-/* functions.c - see functions.h; and how many of a function's jobs may be under way at once. */
+/* functions.c - see functions.h.  Also the limits on how many jobs of a function may run at once. */
 #include "engine/functions.h"
 
 #include <assert.h>
@@ -10,7 +10,7 @@ static_assert(PW_JOB_WORKFLOW_SIZE <= PW_WORKFLOW_NAME_MAX + 1,
 
 struct pw_function_limit {
     struct pw_text workflow;
-    size_t concurrency; /* 0: none */
+    size_t concurrency; /* 0: no limit */
     struct pw_function_limit *next;
 };
 
@@ -19,7 +19,7 @@ static bool is_function_name(struct pw_text name)
     char letters[PW_FUNCTION_NAME_MAX];
     if (name.size == 0 || name.size > sizeof letters || name.data[0] == '.')
         return false;
-    for (size_t i = 0; i < name.size; i++) /* a dot is as good as any letter */
+    for (size_t i = 0; i < name.size; i++) /* allow dots where a letter is allowed */
         letters[i] = name.data[i] == '.' ? '_' : name.data[i];
     return pw_text_is_identifier((struct pw_text){ letters, name.size }, sizeof letters, true);
 }
@@ -55,7 +55,7 @@ static struct pw_function_limit *find_limit(pawl_engine *engine, struct pw_text 
     return limit;
 }
 
-/* The same. */
+/* With the engine's lock held. */
 static pawl_status set_limit(pawl_engine *engine, struct pw_text workflow, size_t concurrency, struct pawl_error *error)
 {
     struct pw_function_limit *limit = find_limit(engine, workflow);

@@ -1,11 +1,11 @@
-/* news.c - see news.h; and watches for jobs. */
+/* news.c - see news.h.  Also watches for jobs. */
 #include "engine/news.h"
 
 #include "base/error.h"
 
 /* ---- Watches for jobs ------------------------------------------------------------------------------------------ */
 
-/* A pawl_job_watch is a pawl_watch: the public type differs because it is opened for something else. */
+/* A pawl_job_watch is a pawl_watch.  The public type differs, so that the two cannot be confused. */
 
 pawl_status pawl_job_watch_open(pawl_engine *engine, void (*due)(void *user), void *user, pawl_job_watch **out_watch,
                                 struct pawl_error *error)
@@ -27,14 +27,14 @@ void pawl_job_watch_close(pawl_job_watch *watch)
 /* ---- What is new ----------------------------------------------------------------------------------------------- */
 
 struct news {
-    bool is_due;  /* something is, for a runner */
+    bool is_due;  /* something is due for a runner */
     bool is_jobs; /* a job is due, or there is room for one */
 };
 
 static void note_effect(pawl_engine *engine, const struct pw_effect *effect, struct news *news)
 {
     switch (effect->kind) {
-    case PW_EFFECT_BEGUN: /* whoever makes another instance tells the runner */
+    case PW_EFFECT_BEGUN: /* for other instances, the service that creates them wakes the runner */
         news->is_due |= effect->is_job;
         news->is_jobs |= effect->is_job;
         break;
@@ -44,7 +44,7 @@ static void note_effect(pawl_engine *engine, const struct pw_effect *effect, str
     case PW_EFFECT_ENDED:
         news->is_jobs |= effect->is_job;
         break;
-    case PW_EFFECT_EVENT: /* a turn under way would park without having seen it */
+    case PW_EFFECT_EVENT: /* a running turn would park without having seen it */
         if (!effect->as.event.has_woken)
             pw_engine_tell(
                 engine, (struct pw_word){ PW_WORD_EVENT, effect->instance, effect->run, .seq = effect->as.event.seq });

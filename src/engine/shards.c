@@ -1,7 +1,7 @@
 /* shards.c - see shards.h. */
 #include "engine/shards.h"
 
-/* The finalizer of a 64-bit mixing hash: every bit of the input reaches every bit of the answer. */
+/* The finalizer of a 64-bit mixing hash: every bit of the input affects every bit of the result. */
 static uint64_t mix(uint64_t word)
 {
     word = (word ^ word >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
@@ -9,7 +9,7 @@ static uint64_t mix(uint64_t word)
     return word ^ word >> 31;
 }
 
-/* Mixed twice, so that neighbouring numbers of runners or shards have nothing in common. */
+/* Mixed twice, so that neighbouring owners or shards get unrelated weights. */
 static uint64_t weight(int64_t owner, size_t shard)
 {
     return mix(mix((uint64_t)owner) + (shard + 1) * UINT64_C(0x9E3779B97F4A7C15));

@@ -1,4 +1,4 @@
-/* stats.c - see stats.h; and the figures of the public header. */
+/* stats.c - see stats.h.  Also the statistics of the public header. */
 #include "engine/stats.h"
 
 #include "base/error.h"
@@ -72,7 +72,7 @@ static void count_step(struct pw_stats *stats, const struct pw_step_row *row)
         count(&stats->attempts_failed, 1);
 }
 
-/* Jobs are no runs. */
+/* Jobs are not counted as runs. */
 static void count_effect(struct pw_stats *stats, const struct pw_effect *effect)
 {
     switch (effect->kind) {
@@ -127,7 +127,7 @@ void pw_stats_lease_lost(struct pw_stats *stats)
 
 /* ---- Reading --------------------------------------------------------------------------------------------------- */
 
-/* Copies as much as the caller's header knew of it.  Members that only a newer header knows are zero. */
+/* Copies as much as the caller's header knew.  Members that only a newer header knows are zero. */
 static void hand_out(void *out, size_t out_size, void *known, size_t known_size)
 {
     memcpy(known, &out_size, sizeof out_size);

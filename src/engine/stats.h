@@ -1,5 +1,5 @@
-/* stats.h - what this engine did since it was opened, counted.  Counting takes no lock and loses nothing; a reader that
- * comes in between may see one figure of a batch before another. */
+/* stats.h - counts what this engine did since it was opened.  Counting takes no lock and loses nothing.  A reader
+ * may see one figure of a batch before another. */
 #ifndef PW_ENGINE_STATS_H
 #define PW_ENGINE_STATS_H
 
@@ -15,7 +15,7 @@ struct pw_distribution {
     _Atomic int64_t sum_millionths;
 };
 
-/* Zeroed is ready. */
+/* A zeroed struct is ready. */
 struct pw_stats {
     _Atomic int64_t runs_created, runs_ended[PW_OUTCOME_ERRORED + 1]; /* by outcome */
     _Atomic int64_t steps_ended[PAWL_STEP_ERRORED + 1];               /* by status */
@@ -26,7 +26,7 @@ struct pw_stats {
     struct pw_distribution run_seconds, body_seconds, units, commit_seconds;
 };
 
-/* A transaction was tried, and took so long.  Counts what its units did, when it is durable. */
+/* A transaction was tried and took took_us.  If it is durable, counts what its units did. */
 void pw_stats_batch(struct pw_stats *stats, struct pw_unit **units, size_t count, pawl_status whole, int64_t took_us);
 /* A step's body has returned. */
 void pw_stats_body(struct pw_stats *stats, int64_t took_us);

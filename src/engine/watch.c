@@ -57,7 +57,7 @@ static void tell(struct pw_watches *watches, int64_t instance)
 
 static void tell_of_unit(struct pw_watches *watches, const struct pw_unit *unit)
 {
-    int64_t told = 0; /* effects of one unit are mostly about one instance */
+    int64_t told = 0; /* most units have effects on one instance only */
     for (const struct pw_effect *effect = unit->effects; effect != NULL; effect = effect->next) {
         if (effect->instance != told)
             tell(watches, effect->instance);

@@ -6,7 +6,7 @@
 
 enum { FRESH_MS = 10000, PROBE_EVERY_MS = 1000 };
 
-/* The store itself is in trouble.  Other failures are caused by what was to be written. */
+/* True if the store itself is in trouble.  Other failures are caused by what was to be written. */
 static bool is_of_store(pawl_status status)
 {
     return status == PAWL_BUSY || status == PAWL_STORE_UNAVAILABLE || status == PAWL_STORE_FULL ||
@@ -24,7 +24,8 @@ void pw_writable_note(struct pw_writable *writable, struct pw_unit **units, size
                       int64_t now_ms)
 {
     size_t writing = 0;
-    /* An idle runner commits as well when it looks for work, but such a transaction writes nothing.  Units with effects do. */
+    /* Only units with effects have written something.  An idle runner also commits when it looks for work, but
+     * writes nothing. */
     while (whole == PAWL_OK && writing < count &&
            (units[writing]->status != PAWL_OK || units[writing]->effects == NULL))
         writing++;
@@ -38,7 +39,7 @@ void pw_writable_note(struct pw_writable *writable, struct pw_unit **units, size
     }
 }
 
-/* With the lock held: is there something to find out, and is it time to? */
+/* With the lock held: true if a probe would tell something new and it is time for one. */
 static bool wants_probe(const struct pw_writable *writable, int64_t now_ms)
 {
     int64_t written_at_ms = atomic_load(&writable->written_at_ms);
@@ -66,7 +67,7 @@ pawl_status pw_writable_check(struct pw_writable *writable, struct pw_store *sto
         writable->probed_at_ms = now_ms;
         if (status == PAWL_OK)
             atomic_store(&writable->is_failing, false);
-        else if (status != PAWL_BUSY) /* a busy store tells nothing new: the result of the last commit still holds */
+        else if (status != PAWL_BUSY) /* a busy store tells nothing new, so the last result still holds */
             fail(writable, status, why.text[0] != '\0' ? why.text : pawl_status_text(status));
     }
     struct pawl_error failure = writable->failure;

@@ -1,11 +1,11 @@
-/* json.c - JSON texts as callers of the library check them and take them apart. */
+/* json.c - checks JSON texts, and splits them into members and elements. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "common/json.h"
 #include "pawl/value.h"
 #include "value/value.h"
 
-enum { DEPTH_MAX = 1000 }; /* the scanner goes down by recursion */
+enum { DEPTH_MAX = 1000 }; /* the scanner recurses once for each level */
 
 pawl_status pw_json_check(struct pw_text text, int64_t size_max, const char *what, struct pawl_error *error)
 {

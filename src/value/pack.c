@@ -1,4 +1,4 @@
-/* pack.c - building values from a format.  Blanks, commas and colons between the letters mean nothing. */
+/* pack.c - builds values from a format.  Blanks, commas and colons between the letters are ignored. */
 #include <math.h>
 
 #include "base/limits.h"
@@ -10,10 +10,10 @@ struct packer {
     const char *at; /* the next letter */
     va_list arguments;
     int depth;
-    pawl_status status; /* once it is not PAWL_OK, packing ends */
+    pawl_status status; /* packing ends once this is not PAWL_OK */
 };
 
-/* A new reference.  NULL: it failed, or it was a V without a value, which is left out. */
+/* Packs any value.  Returns a new reference.  NULL: it failed, or it was a V without a value, which is left out. */
 static json_t *pack_any(struct packer *packer);
 
 static char next_letter(struct packer *packer)
@@ -50,10 +50,11 @@ static json_t *pack_string(struct packer *packer)
 static json_t *pack_real(struct packer *packer)
 {
     double real = va_arg(packer->arguments, double);
-    return isfinite(real) ? made(packer, json_real(real)) : fail(packer, PAWL_INVALID); /* JSON has no others */
+    /* JSON has no infinity and no NaN. */
+    return isfinite(real) ? made(packer, json_real(real)) : fail(packer, PAWL_INVALID);
 }
 
-/* Is the tree at most this many levels deep?  Recursion ends with the levels. */
+/* True if the tree is at most this many levels deep.  The levels also bound the recursion. */
 static bool is_within(json_t *node, int levels)
 {
     if (!json_is_object(node) && !json_is_array(node))
@@ -80,7 +81,7 @@ static json_t *pack_value(struct packer *packer)
     return is_within(node, PW_JSON_DEPTH_MAX - packer->depth) ? pw_tree_share(node) : fail(packer, PAWL_INVALID_JSON);
 }
 
-/* The next element, or the next member if `letter` is its key. */
+/* Packs the next element, or the next member if `letter` is its key. */
 static void pack_part(struct packer *packer, char letter, json_t *container)
 {
     bool is_object = json_is_object(container);
@@ -139,7 +140,7 @@ static json_t *pack_any(struct packer *packer)
     }
 }
 
-/* A format of nothing but V passes a value on, without parsing stored text that nobody has read. */
+/* A format that is only V passes a value on, without parsing stored text that nobody has read. */
 static pawl_status pack_alone(pawl_scope *scope, const pawl_value *value, pawl_value **out_value)
 {
     if (value == NULL || value->text.data != NULL)

@@ -1,4 +1,4 @@
-/* scope.c - memory and trees with one lifetime, behind one lock. */
+/* scope.c - scopes: memory and trees with one lifetime, behind one lock. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ const char *pw_scope_format_list(pawl_scope *scope, const char *format, va_list 
     if (text != NULL)
         (void)vsnprintf(text, (size_t)size + 1, format, again);
     else
-        atomic_store(&scope->failed, PAWL_NOMEM); /* so that a call which is given NULL for a name knows why */
+        atomic_store(&scope->failed, PAWL_NOMEM); /* tells a later call why it is given NULL */
     va_end(again);
     return text;
 }

@@ -18,7 +18,7 @@ static void swap_point(char *text, char from, char to)
         *point = to;
 }
 
-/* "1.5e-07" is "1.5e-7", and "1e+22" is "1e22". */
+/* Makes "1.5e-07" "1.5e-7", and "1e+22" "1e22". */
 static void trim_exponent(char *text)
 {
     char *at = strchr(text, 'e');
@@ -29,8 +29,8 @@ static void trim_exponent(char *text)
     memmove(at, at + zeros, strlen(at + zeros) + 1);
 }
 
-/* The C library reads and writes with the locale's decimal point, JSON with a dot.  Returns the new size; 0: the number is an
- * integer, or as short as it can be. */
+/* The C library uses the locale's decimal point, JSON a dot.  Returns the new size; 0: the number is an integer, or
+ * is as short as it can be. */
 static size_t shorten_number(const char *token, size_t size, char out_short[NUMBER_SIZE])
 {
     char copy[NUMBER_SIZE], point = localeconv()->decimal_point[0];

@@ -1,4 +1,4 @@
-/* tree.c - how values come to be: from a tree, from text that is parsed only when somebody looks. */
+/* tree.c - makes values: from a tree, or from text that is parsed at the first read. */
 #include "value/tree.h"
 
 #include "base/error.h"
@@ -99,6 +99,6 @@ static json_t *parse_first(pawl_value *value)
 json_t *pw_value_tree(const pawl_value *value)
 {
     json_t *tree = atomic_load_explicit(&value->tree, memory_order_acquire);
-    /* To its readers a value is constant; parsing it does not show. */
+    /* Parsing does not change what a reader sees, so the value counts as constant. */
     return tree != NULL ? tree : parse_first((pawl_value *)value);
 }

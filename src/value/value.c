@@ -1,10 +1,10 @@
-/* value.c - reading values.  Readers never fail: what cannot be read is absent. */
+/* value.c - reads values.  Readers never fail: what cannot be read is absent. */
 #include "value/value.h"
 
 #include "value/shorten.h"
 #include "value/tree.h"
 
-/* One key or position of a path; a backslash stands before each dot that belongs to it. */
+/* One key or position of a path.  A backslash escapes a dot that belongs to the key. */
 struct segment {
     const char *at;
     size_t size;
@@ -43,7 +43,7 @@ static json_t *member_of(json_t *object, struct segment segment)
     return json_object_iter_value(member);
 }
 
-/* Anything but an array has no elements. */
+/* The element at this position, or NULL.  Anything but an array has none. */
 static json_t *element_of(json_t *array, struct segment segment)
 {
     size_t position = 0, count = json_array_size(array);
@@ -159,8 +159,8 @@ static void **list_members(pawl_value *value, json_t *object)
     return members;
 }
 
-/* Jansson's iterator for an object's member.  They are listed once, because Jansson can only go from one to the next:
- * a loop over the positions would take the square of their count. */
+/* Jansson's iterator for an object's member.  The iterators are listed once, because Jansson can only step from one
+ * to the next: a loop over positions would take quadratic time. */
 static void *member_at(const pawl_value *value, json_t *node, size_t position)
 {
     if (!json_is_object(node) || position >= json_object_size(node))
@@ -191,7 +191,7 @@ bool pawl_value_equal(const pawl_value *left, const pawl_value *right)
     return json_equal(pw_value_tree(left), pw_value_tree(right)) != 0;
 }
 
-/* Dumps into a buffer that is large enough for most values, otherwise again into memory of the right size. */
+/* Dumps into a buffer that is large enough for most values, and otherwise again into memory of the right size. */
 static pawl_status dump(pawl_scope *scope, const json_t *tree, struct pw_text *out_text)
 {
     enum { FLAGS = JSON_COMPACT | JSON_ENCODE_ANY };
