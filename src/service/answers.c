@@ -1,4 +1,4 @@
-/* answers.c - how the end of an instance is told to the run that made it; see service.h and answers.h. */
+/* answers.c - tells the end of an instance to the run that made it; see service.h and answers.h. */
 #include "service/answers.h"
 
 #include "base/error.h"
@@ -7,7 +7,7 @@
 #include "service/service.h"
 #include "value/value.h"
 
-/* Up to four texts, one behind the other. */
+/* Concatenates the texts.  False when memory runs out. */
 static bool join(struct pw_arena *arena, const struct pw_text *parts, size_t count, struct pw_text *out_text)
 {
     size_t size = 0;
@@ -31,7 +31,7 @@ bool pw_answer_type(struct pw_arena *arena, struct pw_text workflow, struct pw_t
     return join(arena, parts, sizeof parts / sizeof parts[0], out_type);
 }
 
-/* A copy of at most size_max bytes that is fit for JSON. */
+/* Copies at most size_max bytes of the text, cut so that they are fit for JSON. */
 static bool take_cut(struct pw_arena *arena, struct pw_text text, size_t size_max, struct pw_text *out_text)
 {
     return pw_arena_text(arena, text.data != NULL ? pw_text_cut(text, size_max) : pw_text_of(""), out_text);
@@ -68,7 +68,7 @@ pawl_status pw_outcome_check(const struct pawl_outcome *outcome, int64_t size_ma
     return PAWL_OK;
 }
 
-/* The child says nothing of how the parent may take it: that it was terminated, and with what, if anything. */
+/* The payload says that the child was terminated and with which error, if any. */
 static pawl_status describe_termination(struct pw_arena *arena, const struct pw_link *link,
                                         const struct pw_outcome_told *told, struct pw_text *out_payload)
 {
@@ -100,7 +100,7 @@ pawl_status pw_service_answer(pawl_engine *engine, struct pw_arena *arena, const
                               struct pw_op_event **out_answer)
 {
     *out_answer = NULL;
-    if (link->parent == 0 || link->relation == PW_RELATION_NONE) /* nobody can wait for it */
+    if (link->parent == 0 || link->relation == PW_RELATION_NONE) /* no run can wait for it */
         return PAWL_OK;
     struct pw_op_event *answer = pw_arena_zero(arena, sizeof *answer);
     if (answer == NULL || !pw_answer_type(arena, workflow, id, &answer->type))

@@ -1,12 +1,12 @@
-/* children.c - the instances that an instance has made, whatever became of them.
+/* children.c - lists the instances that an instance has made, in whatever state they are.
  *
- * The store keeps children and jobs alike as instances that a run has made.  Jobs are left out here. */
+ * The store keeps children and jobs in the same way, as instances that a run has made.  Jobs are left out here. */
 #include "base/error.h"
 #include "service/inspect.h"
 #include "store/page.h"
 
-/* Asks again until a page is full or nothing is left: any number of rows may be jobs, and the bytes of jobs also end a list of the
- * store. */
+/* Asks again until a page is full or nothing is left, because any number of rows may be jobs, and the store also
+ * ends a list by the bytes of jobs. */
 static pawl_status list_children(struct pw_instances *instances, struct pawl_instance_page *out_page,
                                  struct pawl_error *error)
 {

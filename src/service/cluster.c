@@ -9,8 +9,8 @@
 
 static_assert((int)PAWL_SHARD_COUNT == (int)PW_SHARD_COUNT, "the same number, for hosts and for the store");
 
-/* The runners, and the owners of the shards of each workflow that was asked about.  These are kept because most runners carry the
- * same workflows. */
+/* The runners, and the shard owners of each workflow that was asked about.  The owners are kept because most runners
+ * carry the same workflows. */
 struct cluster {
     struct pw_arena arena;
     struct pw_runner_row *rows;
@@ -29,7 +29,7 @@ static pawl_status read_cluster(pawl_engine *engine, struct cluster *cluster, st
     return status;
 }
 
-/* NULL when memory is out.  The name must live as long as the cluster. */
+/* The shard owners of a workflow.  NULL when memory runs out.  The name must live as long as the cluster. */
 static const size_t *owners_of(struct cluster *cluster, struct pw_text workflow)
 {
     size_t *owners = pw_table_find(&cluster->owners, workflow);
@@ -42,7 +42,7 @@ static const size_t *owners_of(struct cluster *cluster, struct pw_text workflow)
     return owners;
 }
 
-/* Splits the names, which are one text with spaces between them, in place. */
+/* Splits the names, one text with spaces between them, in place. */
 static pawl_status show_workflows(pawl_scope *scope, struct cluster *cluster, size_t runner,
                                   struct pawl_runner_info *info)
 {

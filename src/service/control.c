@@ -1,5 +1,6 @@
-/* control.c - pause, resume, terminate, interrupt, which are decided where the run is locked (PW_OP_CONTROL); and restart, and resume
- * after a repair, which go by what was read of the run and commit under a fence (edit.h). */
+/* control.c - pause, resume, terminate and interrupt, which the store decides where the run is locked
+ * (PW_OP_CONTROL); and restart, and resume after a repair, which are decided from what was read of the run and
+ * commit under a fence (edit.h). */
 #include "service/control.h"
 
 #include "base/error.h"
@@ -10,14 +11,14 @@
 
 /* ---- Decided where the run is locked --------------------------------------------------------------------------- */
 
-/* A pause, a resume, an interruption or a termination under way. */
+/* A pause, a resume, an interruption or a termination in progress. */
 struct controlling {
-    struct pw_edit edit; /* of a resume after a repair */
+    struct pw_edit edit; /* used by a resume after a repair */
     struct pw_op_control *op;
 };
 
-/* Tells the turns of the run, before another is delivered: it is the old run's turn that must see itself cancelled, not the new
- * one's. */
+/* Tells the turns of the run.  Called before another turn is delivered, because the turn of the old run must be
+ * cancelled, not that of the new one. */
 static void follow_up(pawl_engine *engine, const struct pw_op_control *op)
 {
     struct pw_word word = { PW_WORD_DEMAND, op->at.instance, op->at.run, .demand = PW_DEMAND_INTERRUPT };
@@ -35,7 +36,7 @@ static void follow_up(pawl_engine *engine, const struct pw_op_control *op)
 
 static pw_edit_fn decide_resume;
 
-/* A run that waits for repair is resumed by what its history says. */
+/* The end of the request.  If the run waits for repair, an edit resumes it, because that depends on its history. */
 static pawl_status controlling_end(struct pw_request *request)
 {
     struct controlling *controlling = (struct controlling *)request;
@@ -51,10 +52,11 @@ static pawl_status controlling_end(struct pw_request *request)
     return PAWL_OK;
 }
 
-/* The end of a terminated run is an answer to its parent. */
+/* Prepares the answer with which a terminated run tells its parent. */
 static pawl_status add_answer(struct pw_request *request, struct pw_op_control *op)
 {
-    static const struct pw_link somebody = { .parent = 1, .relation = PW_RELATION_ATTACHED }; /* the store knows who */
+    /* The store fills in the real parent. */
+    static const struct pw_link somebody = { .parent = 1, .relation = PW_RELATION_ATTACHED };
     static const struct pw_outcome_told told = { .outcome = PW_OUTCOME_TERMINATED };
     return pw_service_answer(request->engine, &request->unit.arena, &somebody, op->workflow, op->id, &told,
                              &op->finish.answer);
@@ -86,7 +88,7 @@ static pawl_status decide_resume(struct pw_edit *edit, struct pawl_error *error)
     if (!edit->instance.has_task)
         return pw_error(error, PAWL_INSTANCE_TERMINAL, "instance \"%s\" has finished", edit->instance.id.data);
     if (task->status != PW_TASK_PAUSED || task->kind != PW_TASK_REPAIR)
-        return PAWL_OK; /* somebody was faster */
+        return PAWL_OK; /* another caller was faster */
     PAWL_TRY(pw_repair_steps(edit, error));
     return pw_edit_go_on(edit, PW_TASK_RESUME);
 }
@@ -101,7 +103,7 @@ static pawl_status describe_run(pawl_scope *scope, const struct pw_instance *ins
                                  instance->error_message.data != NULL ? instance->error_message.data : "");
     if (status == PAWL_NOMEM)
         return status;
-    /* An error that is no UTF-8 and so cannot be told must not be in the way of the restart. */
+    /* An error that is not UTF-8 cannot be logged.  It must not prevent the restart. */
     status = pawl_value_pack(scope, &whole, "{s:s, s:V}", "status", pawl_instance_status_name(pw_rows_status(instance)),
                              "error", failure);
     if (status == PAWL_OK)
@@ -109,7 +111,7 @@ static pawl_status describe_run(pawl_scope *scope, const struct pw_instance *ins
     return status;
 }
 
-/* The row of the instance carries only the current run's outcome; the log keeps how the old run stood. */
+/* The instance's row has only the outcome of the current run, so the log keeps how the old run ended. */
 static pawl_status log_renewal(struct pw_edit *edit, const char *verb, pawl_scope *scope)
 {
     struct pw_text data, message;
@@ -125,7 +127,7 @@ static pawl_status log_renewal(struct pw_edit *edit, const char *verb, pawl_scop
 
 pawl_status pw_control_renew(struct pw_edit *edit, const char *verb, struct pw_kept kept)
 {
-    /* Before the log line: a unit whose checks come first needs no undoing. */
+    /* Before the log line, because a unit whose checks come first needs no undo. */
     struct pw_op *op = pw_unit_add(&edit->request.unit, PW_OP_RESTART);
     pawl_scope *scope = pawl_scope_new();
     if (op == NULL || scope == NULL) {
@@ -156,7 +158,7 @@ static pawl_status decide_restart(struct pw_edit *edit, struct pawl_error *error
 
 /* ---- The calls ----------------------------------------------------------------------------------------------- */
 
-/* NULL: it is decided where the run is locked. */
+/* How an edit decides the control; NULL: the store decides it where the run is locked. */
 static pw_edit_fn *decide_of(enum pawl_control control)
 {
     switch (control) {

@@ -1,8 +1,8 @@
-/* create.c - new instances, one or many in one unit of work.
+/* create.c - creates instances, one or many in one unit of work.
  *
- * Where the local runner has room it is handed the run in the transaction that creates it, so that starting needs no
- * second write; otherwise the task is due, for any runner.  The answer is made before the commit, so that nothing can
- * fail after it. */
+ * If the local runner has room, the transaction that creates the run also gives it to that runner, so that starting
+ * needs no second write.  Otherwise the task is due for any runner.  The answer is made before the commit, so that
+ * nothing can fail after it. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "engine/functions.h"
@@ -37,7 +37,7 @@ static void reserve(pawl_engine *engine, struct pw_op_create *create)
     create->hold_owner = pw_local_reserve(engine, create->workflow, &create->hold_lease_ms);
 }
 
-/* What follows the commit, also a failed one: a place that was reserved is filled or given back. */
+/* Called after the commit, even a failed one: a reserved place is filled or given back. */
 static void hand_off(pawl_engine *engine, const struct pw_unit *unit, const struct pw_op_create *create)
 {
     bool created = unit->status == PAWL_OK && create->created;
@@ -76,7 +76,7 @@ static void complete_answer(const struct pw_op_create *create, struct pawl_insta
     instance->started_at_ms = is_held ? create->created_at_ms : 0;
 }
 
-/* One create under way. */
+/* One create in progress. */
 struct creation {
     struct pw_request request;
     pawl_scope *scope;
@@ -91,7 +91,7 @@ static bool has_to_read(const struct pw_request *request)
     return request->unit.refusal == PW_REFUSED_INSTANCE_EXISTS && ((const struct creation *)request)->return_existing;
 }
 
-/* What the commit said becomes what the caller is told. */
+/* The end of the request: turns the result of the commit into the caller's answer. */
 static pawl_status creation_end(struct pw_request *request)
 {
     struct creation *creation = (struct creation *)request;
@@ -107,7 +107,7 @@ static pawl_status creation_end(struct pw_request *request)
     return PAWL_OK;
 }
 
-/* Checks what was asked for and builds the unit. */
+/* Checks the arguments and builds the unit. */
 static pawl_status creation_begin(struct creation *creation, pawl_scope *scope, const char *workflow,
                                   const struct pawl_create_options *options, struct pawl_instance *out_instance)
 {
@@ -196,12 +196,12 @@ static pawl_status build_batch(pawl_scope *scope, const struct pw_definition *de
     return PAWL_OK;
 }
 
-/* Leaves out the instances that were there before; returns how many remain. */
+/* Leaves out the instances that existed before.  Returns how many remain. */
 static size_t complete_batch(const struct pw_unit *unit, struct pawl_instance *instances)
 {
     size_t position = 0, created = 0;
     for (const struct pw_op *op = unit->first; op != NULL; op = op->next) {
-        if (op->kind != PW_OP_CREATE) /* what else is recorded with it */
+        if (op->kind != PW_OP_CREATE) /* another op of the unit */
             continue;
         size_t at = position++;
         if (!op->as.create.created)
@@ -212,7 +212,7 @@ static size_t complete_batch(const struct pw_unit *unit, struct pawl_instance *i
     return created;
 }
 
-/* A batch under way. */
+/* A batch in progress. */
 struct batch {
     struct pw_request request;
     struct pawl_instance *instances, **out_instances;
@@ -282,9 +282,9 @@ void pawl_create_batch_async(pawl_engine *engine, pawl_scope *scope, const char 
     (void)create_batch(engine, scope, workflow, items, count, out_instances, out_count, error, answered, user);
 }
 
-/* ---- In somebody else's unit ----------------------------------------------------------------------------------- */
+/* ---- In another layer's unit ----------------------------------------------------------------------------------- */
 
-/* Of a job the workflow need not be known here. */
+/* The workflow of a job need not be registered here. */
 static pawl_status check_made(pawl_engine *engine, const struct pw_link *link, struct pw_text workflow,
                               struct pw_text id, struct pw_text params, struct pawl_error *error)
 {

@@ -13,7 +13,7 @@ enum {
     POSITION_AT = 1,
     FILTER_AT = 9,
     CHECKSUM_AT = 13,
-    SPARE_AT = 17, /* always 0: the last letter has two bits more than are needed */
+    SPARE_AT = 17, /* always 0, because the last letter has two bits more than needed */
     BYTES_SIZE = 18,
     TEXT_SIZE = (SPARE_AT * 8 + 5) / 6
 };
@@ -54,7 +54,7 @@ void pw_cursor_filter_text(struct pw_cursor_filter *filter, struct pw_text text)
         pw_cursor_filter_number(filter, (int64_t)pw_hash(text));
 }
 
-/* Each letter is six bits, within two bytes that follow each other. */
+/* Each letter holds six bits, which lie within two consecutive bytes. */
 static void encode(const unsigned char bytes[BYTES_SIZE], char out_text[TEXT_SIZE + 1])
 {
     for (size_t i = 0; i < TEXT_SIZE; i++) {
@@ -64,7 +64,7 @@ static void encode(const unsigned char bytes[BYTES_SIZE], char out_text[TEXT_SIZ
     out_text[TEXT_SIZE] = '\0';
 }
 
-/* Only what encode() writes. */
+/* Accepts only what encode() writes. */
 static bool decode(const char *text, unsigned char out_bytes[BYTES_SIZE])
 {
     memset(out_bytes, 0, BYTES_SIZE);

@@ -21,14 +21,14 @@ enum pw_cursor_kind {
     PW_CURSOR_DELIVERIES = 5
 };
 
-/* What a listing is filtered by.  Begins at zero; add every filter, always in the same order. */
+/* A hash of a listing's filters.  Starts at zero.  Add every filter, always in the same order. */
 struct pw_cursor_filter {
     uint64_t hash;
 };
 void pw_cursor_filter_text(struct pw_cursor_filter *filter, struct pw_text text); /* absent differs from empty */
 void pw_cursor_filter_number(struct pw_cursor_filter *filter, int64_t number);
 
-/* The cursor behind the row at `position`, in the scope.  NULL when memory is out. */
+/* The cursor after the row at `position`, in the scope.  NULL when memory runs out. */
 const char *pw_cursor_write(pawl_scope *scope, enum pw_cursor_kind kind, struct pw_cursor_filter filter,
                             int64_t position);
 

@@ -1,8 +1,8 @@
-/* deferred.c - completing a deferred by its token.
+/* deferred.c - completes a deferred by its token.
  *
- * A token is "<workflow>.<id>.<run>.<step number>.<secret>".  The secret is in the step's row, as the type of the event
- * that it waits for; completing it is that event, with an id that the run can have only once.  So the first completion
- * wins, whoever else tries at the same instant, and it may come before the run waits. */
+ * A token is "<workflow>.<id>.<run>.<step number>.<secret>".  The secret is in the step's row, in the type of the
+ * event that the step waits for.  A completion is that event, with an id that a run can have only once.  So the
+ * first completion wins, even if others come at the same instant, and it may come before the run waits. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -54,18 +54,18 @@ static bool read_token(const char *text, struct token *token)
            copy_part(id, token->id, sizeof token->id, true);
 }
 
-/* A completion under way. */
+/* A completion in progress. */
 struct completion {
     struct pw_edit edit;
     struct token token;
     struct pawl_outcome outcome;
-    bool was_held;       /* a turn was under way, which may have ended the step before this is recorded */
-    bool looks_first;    /* the event is in the store: is it this one, and did it come in time? */
-    bool is_paused;      /* the run was, or was asked to be, when it was read last */
+    bool was_held;       /* a turn was running and may have ended the step before the event was recorded */
+    bool looks_first;    /* the event is in the store: check whether it is this one, and whether it was in time */
+    bool is_paused;      /* at the last read the run was paused or asked to pause */
     bool *out_is_paused; /* or NULL */
 };
 
-/* Says nothing about what there is, to whoever guesses. */
+/* The same error in all cases, so that guessing reveals nothing. */
 static pawl_status refuse_token(struct pawl_error *error)
 {
     return pw_error(error, PAWL_INVALID_TOKEN, "this is not the token of a deferred whose run is under way");
@@ -73,7 +73,7 @@ static pawl_status refuse_token(struct pawl_error *error)
 
 /* ---- What to record -------------------------------------------------------------------------------------------- */
 
-/* The event that this completion is. */
+/* Makes the event of this completion. */
 static pawl_status make_event(struct completion *completion, const struct pw_step_row *step, struct pw_op_event *event)
 {
     const struct pawl_outcome *outcome = &completion->outcome;
@@ -95,7 +95,7 @@ static pawl_status make_event(struct completion *completion, const struct pw_ste
                              /* may_retry= */ false, &event->payload);
 }
 
-/* The step's row, if the token is the step's. */
+/* Finds the step's row, if the token belongs to it. */
 static pawl_status find_step(const pawl_engine *engine, struct pw_arena *arena, int64_t instance,
                              const struct token *token, struct pw_step_row *out_step, struct pawl_error *error)
 {
@@ -147,7 +147,7 @@ static bool is_same(const struct pw_event_row *row, const struct pw_op_event *ev
            pw_text_equal(row->payload, event->payload);
 }
 
-/* There is no room for another completion: was it this one? */
+/* The deferred was completed before.  PAWL_OK if that was this same completion. */
 static pawl_status judge(struct pw_edit *edit, const struct pw_step_row *step, const struct pw_op_event *event,
                          bool is_over, struct pawl_error *error)
 {
@@ -156,14 +156,14 @@ static pawl_status judge(struct pw_edit *edit, const struct pw_step_row *step, c
     struct pw_store *store = edit->request.engine->store;
     PAWL_TRY(pw_read_event(store, &edit->request.unit.arena, edit->instance.key, event->run, event->id, &recorded,
                            &found, error));
-    /* One that came while its branch had not lost yet was acknowledged: that stays true. */
+    /* A completion that came before its branch lost was acknowledged, and that stays true. */
     bool has_failed = pw_step_state(step) == PAWL_STATE_FAILED;
     bool is_late = found && has_failed && recorded.consumed_by.size == 0;
     if (found && !is_late && is_same(&recorded, event))
         return PAWL_OK;
     if (is_over)
         return refuse_token(error);
-    bool is_kept = !found && step->status == PAWL_STEP_COMPLETED; /* by a repair, which brings no events along */
+    bool is_kept = !found && step->status == PAWL_STEP_COMPLETED; /* a repair kept the step, without its event */
     if (is_kept && !event->is_failure && pw_text_equal(step->result, event->payload))
         return PAWL_OK;
     if ((found && !is_late) || is_kept)
@@ -196,7 +196,7 @@ static pawl_status decide_completion(struct pw_edit *edit, struct pawl_error *er
 
 /* ---- The calls ------------------------------------------------------------------------------------------------- */
 
-/* True: somebody was first, or may have been, and it has to be seen who. */
+/* True if another completion was first, or may have been: then look which one counts. */
 static bool wants_another_look(const struct completion *completion, pawl_status status)
 {
     bool is_open = status == PAWL_INSTANCE_ID_ALREADY_EXISTS || (status == PAWL_OK && completion->was_held);

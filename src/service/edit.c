@@ -1,4 +1,4 @@
-/* edit.c - see edit.h.  A place reserved in the local runner is given back on every way out but the durable one. */
+/* edit.c - see edit.h.  A place reserved in the local runner is given back on every path except a durable commit. */
 #include "service/edit.h"
 
 #include "base/error.h"
@@ -48,8 +48,8 @@ struct pw_claim pw_edit_first_claim(struct pw_fence fence, struct pw_text workfl
 
 /* ---- Rounds ---------------------------------------------------------------------------------------------------- */
 
-/* Without a task there is nothing to fence: the run has finished, and only a restart, which checks the run by itself, can change
- * that. */
+/* Without a task there is nothing to fence: the run has finished, and only a restart can change it, which checks the
+ * run itself. */
 static pawl_status read_and_decide(struct pw_edit *edit)
 {
     struct pw_unit *unit = &edit->request.unit;
@@ -62,7 +62,7 @@ static pawl_status read_and_decide(struct pw_edit *edit)
     return edit->decide(edit, &edit->error);
 }
 
-/* How it was decided is told by edit_end(), so that each round ends there. */
+/* A decision that ends the edit is reported by edit_end(), so that every round ends there. */
 static pawl_status edit_begin(struct pw_request *request)
 {
     struct pw_edit *edit = (struct pw_edit *)request;
@@ -74,7 +74,7 @@ static pawl_status edit_begin(struct pw_request *request)
     edit->decided = read_and_decide(edit);
     bool is_fence_all = unit->first == unit->last && unit->first != NULL && unit->first->kind == PW_OP_FENCE;
     if (edit->decided != PAWL_OK || is_fence_all)
-        unit->first = unit->last = NULL; /* there is nothing to commit */
+        unit->first = unit->last = NULL; /* nothing to commit */
     return PAWL_OK;
 }
 
@@ -85,12 +85,12 @@ static struct pw_claim claim_of(const struct pw_edit *edit)
     struct pw_claim claim = edit->held->kind == PW_OP_HOLD
                                 ? edit->held->as.hold.claim
                                 : pw_edit_first_claim(fence, instance->workflow, instance->id);
-    claim.link = instance->link; /* which never changes */
+    claim.link = instance->link; /* a link never changes */
     claim.leased_from_ms = edit->request.unit.begun_ms;
     return claim;
 }
 
-/* Revoking comes before delivering: it is the old run's turn that must see itself cancelled, not the new one's. */
+/* Revokes before it delivers, because the turn of the old run must be cancelled, not that of the new one. */
 static void follow_up(const struct pw_edit *edit)
 {
     pawl_engine *engine = edit->request.engine;
@@ -123,7 +123,7 @@ static pawl_status edit_end(struct pw_request *request)
         follow_up(edit);
     else if (edit->held != NULL)
         pw_local_deliver(request->engine, NULL);
-    if (request->unit.refusal == PW_REFUSED_NEW_EVENTS) /* or a demand: the decision does not know about it */
+    if (request->unit.refusal == PW_REFUSED_NEW_EVENTS) /* an event or a demand that the decision does not know of */
         status = PAWL_CONFLICT;
     request->again = status == PAWL_CONFLICT && ++edit->conflicts < PW_CONFLICT_RETRIES_MAX;
     if (request->again)

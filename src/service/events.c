@@ -1,4 +1,4 @@
-/* events.c - events to a run, decided where the run's row is locked: see PW_OP_EVENT in core/ops.h. */
+/* events.c - sends events to runs.  The store decides where the run's row is locked: see PW_OP_EVENT in core/ops.h. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "service/check.h"
@@ -17,7 +17,7 @@ static pawl_status check_event(const struct pw_definition *definition, struct pw
 
 /* ---- Sending --------------------------------------------------------------------------------------------------- */
 
-/* An event on its way.  A place is reserved in the local runner, which takes the run if it waits for the event. */
+/* An event in progress.  A place is reserved in the local runner, which takes the run if it waits for the event. */
 struct sending {
     struct pw_request request;
     struct pw_op_event *op;
@@ -44,7 +44,7 @@ static pawl_status add_op(struct sending *sending, const struct pw_definition *d
     return pw_check_event_id(sending->op->id, sending->request.error);
 }
 
-/* The unit is answered.  Sending an id again is no error: nothing happens, and nobody is woken. */
+/* The unit is answered.  Sending the same id again is no error: nothing happens, and no run is woken. */
 static pawl_status sending_end(struct pw_request *request)
 {
     const struct sending *sending = (const struct sending *)request;
@@ -56,7 +56,7 @@ static pawl_status sending_end(struct pw_request *request)
     return pw_request_report(request);
 }
 
-/* On success a place is reserved, and the sending must be ended. */
+/* On success a place is reserved, so sending_end() must follow. */
 static pawl_status sending_begin(struct sending *sending, const char *workflow, const char *id,
                                  const struct pawl_send_event_options *options)
 {
@@ -104,7 +104,7 @@ void pawl_send_event_async(pawl_engine *engine, const char *workflow, const char
     (void)send_event(engine, workflow, id, options, out_standing, error, answered, user);
 }
 
-/* ---- In somebody else's unit ----------------------------------------------------------------------------------- */
+/* ---- In another layer's unit ----------------------------------------------------------------------------------- */
 
 pawl_status pw_service_add_event(pawl_engine *engine, struct pw_unit *unit, struct pw_text workflow, struct pw_text id,
                                  struct pw_text type, struct pw_text payload, struct pawl_error *error)

@@ -1,7 +1,7 @@
-/* execute.c - an instance by a key of the caller's: who calls again gets what the first call began.
+/* execute.c - runs an instance by a key that the caller chooses.  A repeated call gets what the first call began.
  *
- * The id follows from workflow and key by a hash that nobody makes meet another key's, so the store's own rule, that an id
- * exists once, is what makes one execution of many calls. */
+ * The id is a collision-resistant hash of workflow and key.  So the store's own rule that an id exists once makes
+ * many calls one execution. */
 #include "base/error.h"
 #include "base/sha256.h"
 #include "service/check.h"
@@ -26,7 +26,7 @@ pawl_status pawl_execution_id(const char *workflow, const char *key, char out_id
     PAWL_TRY(pw_check_given(out_id, "out_id", error));
     PAWL_TRY(check_key(key, error));
     pw_sha256_init(&hash);
-    pw_sha256_add(&hash, workflow, strlen(workflow) + 1); /* with the NUL, which keeps the two apart */
+    pw_sha256_add(&hash, workflow, strlen(workflow) + 1); /* with the NUL, which separates the two */
     pw_sha256_add(&hash, key, strlen(key));
     pw_sha256_end(&hash, digest);
     for (size_t i = 0; i < DIGEST_USED; i++) {

@@ -1,14 +1,14 @@
-/* follow.c - what is new of an instance, change by change.
+/* follow.c - reports what is new about an instance, change by change.
  *
- * A place is how far one has read: the run, the newest step and log line told, and the steps that were told while they
- * still waited, with their attempts, because those will change.  So finding what is new costs a few reads by index, however
- * long the history is, and no clock is asked.
+ * A *place* is how far a follower has read: the run, the newest step and log line reported, and the steps that still
+ * waited when they were reported, with their attempts, because those will change.  So finding what is new costs a
+ * few reads by index, however long the history is, and needs no clock.
  *
- * A mark is a place as text.  It has room for some waiting steps.  If there are more, it goes back to before the first
- * that it has no room for, and the reader sees the steps from there on again.  No step is ever left out.
+ * A *mark* is a place as text.  It has room for some waiting steps.  If there are more, the mark goes back to before
+ * the first one that does not fit, and the reader sees the steps from there on again.  No step is ever left out.
  *
- * A resume after a repair puts finished steps back, which nobody would look at again.  It writes a log line
- * in the same transaction, whose row is marked (is_repair).  Whoever reads that line goes back to the first step. */
+ * A resume after a repair puts finished steps back, which a follower would not read again.  It writes a log line in
+ * the same transaction and marks its row (is_repair).  A follower that reads this line goes back to the first step. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,23 +23,23 @@
 
 enum {
     MARKED_OPEN_MAX = 32,
-    NUMBER_SIZE = 21, /* the longest 64-bit number, and a dot or colon */
+    NUMBER_SIZE = 21, /* the longest 64-bit number, with a dot or colon */
     MARK_SIZE = (6 + 2 * MARKED_OPEN_MAX) * NUMBER_SIZE + 1,
-    LOOK_ROWS_MAX = 32,          /* of each kind, because one may be large */
-    LOOK_BYTES_MAX = 256 * 1024, /* told in one look, more or less */
+    LOOK_ROWS_MAX = 32,          /* rows of each kind in one look, because a row may be large */
+    LOOK_BYTES_MAX = 256 * 1024, /* approximate bytes reported in one look */
 };
 
-/* A step that was told while it waited. */
+/* A step that waited when it was reported. */
 struct open_step {
     int64_t seq, attempts;
 };
 
 struct place {
     int64_t run;
-    int status, phase; /* as told last; -1: not yet */
+    int status, phase; /* as last reported; -1: not yet */
     int64_t step_seq, log_seq;
-    uint64_t waits; /* tells apart what it was told to wait for; 0: not known, because a mark does not keep it */
-    struct open_step *open; /* in the order of their numbers */
+    uint64_t waits;         /* a hash of the waits last reported; 0: not known, because a mark does not keep it */
+    struct open_step *open; /* in order of their numbers */
     size_t open_count;
 };
 
@@ -64,7 +64,7 @@ static bool place_copy(const struct place *from, struct place *to)
     return to->open != NULL;
 }
 
-/* Moves past a step that is told: a new one, or one of those that waited. */
+/* Moves past a reported step: a new one, or one that waited. */
 static void place_pass_step(struct place *place, const struct pw_step_row *row)
 {
     struct open_step *open = place->open;
@@ -98,8 +98,8 @@ static const char *write_mark(pawl_scope *scope, int64_t instance, const struct 
     return pawl_scope_format(scope, "%s", text);
 }
 
-/* Reads a number up to `end` and moves *at past that.  The only negative number that this file writes is -1, for "not told
- * yet". */
+/* Reads a number up to `end` and moves *at past it.  The only negative number that this file writes is -1, for "not
+ * reported yet". */
 static bool read_number(const char **at, char end, int64_t *out_number)
 {
     int64_t number;
@@ -196,21 +196,21 @@ void pawl_follow_close(pawl_follow *follow)
 
 /* ---- Looking ------------------------------------------------------------------------------------------------- */
 
-/* One look: what was read, and what is told of it. */
+/* One look: what was read, and the changes that it reports. */
 struct look {
     struct pw_store *store;
     pawl_scope *scope;
     struct pw_arena arena;
     int64_t instance;
     struct pw_instance row;
-    struct place place;                  /* moves on with every change that is told */
+    struct place place;                  /* moves on with every reported change */
     struct pw_step_row *changed, *steps; /* those that waited, and new ones */
     struct pw_log_row *logs;
     size_t changed_count, step_count, log_count;
     struct pawl_change *changes;
     size_t change_count;
-    size_t told_bytes; /* of payloads and messages */
-    bool goes_back;    /* to the first step, with the next look */
+    size_t told_bytes; /* bytes of payloads and messages */
+    bool goes_back;    /* the next look starts again at the first step */
     struct pawl_error *error;
 };
 
@@ -233,8 +233,8 @@ static pawl_status read_ended_step(struct look *look, int64_t seq)
     return status;
 }
 
-/* Steps that waited and have ended, or were recorded again.  Both lists are in the order of their numbers.  What is too much for
- * one look comes with the next. */
+/* Reads the steps that waited and have ended or were recorded again.  Both lists are in order of their numbers.
+ * What is too much for one look comes with the next. */
 static pawl_status read_changed_steps(struct look *look)
 {
     const struct place *place = &look->place;
@@ -306,7 +306,7 @@ static pawl_status tell_log(struct look *look, const struct pw_log_row *row)
     return tell(look, (struct pawl_change){ .kind = PAWL_CHANGE_LOG, .log = log });
 }
 
-/* A number that is another one when the run waits for something else; never 0. */
+/* A hash of what the run waits for; never 0. */
 static uint64_t number_of(const struct pw_waits *waits)
 {
     uint64_t number = 1;
@@ -315,7 +315,7 @@ static uint64_t number_of(const struct pw_waits *waits)
     return number != 0 ? number : 1;
 }
 
-/* What it waits for changes only where a step does. */
+/* Reports a changed status, phase or wait.  What the run waits for changes only if a step does. */
 static pawl_status tell_status(struct look *look)
 {
     struct pawl_instance *instance = pw_scope_take(look->scope, sizeof *instance);
@@ -347,7 +347,7 @@ static bool is_full(const struct look *look)
     return look->told_bytes >= LOOK_BYTES_MAX || look->goes_back;
 }
 
-/* In the order of their times.  Log lines go before the step that was recorded with them. */
+/* Reports rows in order of their times.  Log lines go before the step that was recorded with them. */
 static pawl_status tell_rows(struct look *look)
 {
     size_t changed = 0, step = 0, log = 0;
@@ -366,14 +366,15 @@ static pawl_status tell_rows(struct look *look)
     return status;
 }
 
-/* The instance is read first: what ended a run, or began the next, is then durable, and so is all before it. */
+/* The instance is read first: if it shows that a run has ended or the next has begun, everything before that is
+ * durable, and the later reads find it. */
 static pawl_status look_at(struct look *look, bool *out_ended)
 {
     pawl_status status = pw_read_instance_by_key(look->store, &look->arena, look->instance, &look->row, look->error);
     if (status == PAWL_OK)
         status = read_rows(look);
     while (status == PAWL_OK && look->place.run < look->row.run && rows_read(look) == 0) {
-        place_begin(&look->place, look->place.run + 1); /* the old run is told; no run is left out */
+        place_begin(&look->place, look->place.run + 1); /* the old run is reported completely; no run is left out */
         status = read_rows(look);
     }
     if (status != PAWL_OK)

@@ -1,4 +1,4 @@
-/* history.c - what a run did: its steps, its events and its logs, each with pages of its own. */
+/* history.c - lists what a run did: its steps, events and log lines, each in pages of its own. */
 #include "base/error.h"
 #include "service/check.h"
 #include "service/jobs.h"
@@ -27,7 +27,7 @@ static const struct part log_part = {
     pw_log_bytes, pw_rows_log
 };
 
-/* Each list leaves the rest of the bytes to those that follow. */
+/* Lists one part.  Each list leaves the rest of the bytes to the lists after it. */
 static pawl_status list_part(struct pw_listing *listing, const struct part *part, const struct pw_history_query *query,
                              const char *cursor, void **out_records, size_t *out_count, const char **out_cursor,
                              struct pawl_error *error)

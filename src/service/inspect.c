@@ -1,4 +1,5 @@
-/* inspect.c - reading: one instance with its current step, a page of instances, how many there are, the registered workflows. */
+/* inspect.c - reads: one instance with its current step, a page of instances, their counts, the registered
+ * workflows. */
 #include "service/inspect.h"
 
 #include "base/error.h"
@@ -9,7 +10,7 @@
 #include "store/page.h"
 #include "value/value.h"
 
-/* Somebody may have deleted the parent's row: then there is none. */
+/* Adds the parent.  If its row was deleted, there is none. */
 static pawl_status add_parent(pawl_engine *engine, pawl_scope *scope, struct pw_arena *arena,
                               const struct pw_link *link, struct pawl_instance *instance, struct pawl_error *error)
 {
@@ -20,7 +21,7 @@ static pawl_status add_parent(pawl_engine *engine, pawl_scope *scope, struct pw_
     return status == PAWL_INSTANCE_NOT_FOUND ? PAWL_OK : status;
 }
 
-/* Adds the current step and, if that waits for a job, who has the job. */
+/* Adds the current step and, if it waits for a job, the holder of the job. */
 static pawl_status add_step(pawl_engine *engine, pawl_scope *scope, int64_t run, const struct pw_step_row *row,
                             struct pawl_instance *instance, struct pawl_error *error)
 {
@@ -31,7 +32,7 @@ static pawl_status add_step(pawl_engine *engine, pawl_scope *scope, int64_t run,
     return pw_jobs_show(engine, scope, step, 1, error);
 }
 
-/* Adds what it waits for, and who has the jobs among that. */
+/* Adds what the instance waits for, with the holders of its jobs. */
 static pawl_status add_waits(pawl_engine *engine, pawl_scope *scope, struct pw_arena *arena,
                              const struct pw_instance *row, struct pawl_instance *instance, struct pawl_error *error)
 {
@@ -125,7 +126,7 @@ pawl_status pawl_list_workflows(pawl_engine *engine, pawl_scope *scope, const st
     return PAWL_OK;
 }
 
-/* One filter at most: each is served by an index of its own. */
+/* At most one filter is allowed, because each is served by an index of its own. */
 static pawl_status take_filter(struct pw_instances *instances, const struct pawl_list_options *options,
                                struct pawl_error *error)
 {
@@ -152,7 +153,7 @@ static pawl_status take_filter(struct pw_instances *instances, const struct pawl
     return PAWL_OK;
 }
 
-/* The caller has added to the filter what is listed. */
+/* The caller has already added what is listed to the cursor's filter. */
 static pawl_status take_options(struct pw_instances *instances, const struct pawl_list_options *options,
                                 struct pawl_error *error)
 {
@@ -236,7 +237,7 @@ pawl_status pawl_list(pawl_engine *engine, pawl_scope *scope, const char *workfl
     return pw_listing_end(listing, status, error);
 }
 
-/* The names of everything registered; they live as long as the engine.  NULL when memory is out. */
+/* The names of all registered workflows and functions.  They live as long as the engine.  NULL when memory runs out. */
 static const struct pw_text *take_names(pawl_engine *engine, struct pw_arena *arena, size_t *out_count)
 {
     (void)pthread_mutex_lock(&engine->lock);
@@ -262,7 +263,7 @@ pawl_status pawl_count(pawl_engine *engine, const char *workflow, struct pawl_in
     const struct pw_text *names = workflow != NULL ? &definition->name : take_names(engine, &arena, &count);
     if (names == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
-    /* Counts one more than is told, to know whether there are more. */
+    /* Counts one more than is reported, to know whether there are more. */
     const struct pw_read asked = { .kind = PW_READ_STATUS_COUNTS, .names = { names, count, PAWL_COUNT_MAX + 1 } };
     struct pw_found found;
     pawl_status status = pw_read(engine->store, &asked, NULL, &found, error);

@@ -1,4 +1,4 @@
-/* inspect.h - reading one instance, for the calls that answer it, and pages of instances, for those that list. */
+/* inspect.h - reads one instance, for calls that return it, and pages of instances, for calls that list. */
 #ifndef PW_SERVICE_INSPECT_H
 #define PW_SERVICE_INSPECT_H
 
@@ -9,11 +9,12 @@ pawl_status pw_inspect_instance(pawl_engine *engine, pawl_scope *scope, struct p
                                 bool with_waits, struct pawl_instance *out_instance,
                                 struct pawl_error *error) PAWL_MUST_CHECK;
 
-/* A page of instances while it is made. */
+/* A page of instances in the making. */
 struct pw_instances {
     struct pw_listing listing;
-    struct pw_instance_query query; /* lacks only what `list`, below, adds */
-    struct pw_instance of;          /* whose runs or children are listed; unused in the list of a workflow */
+    struct pw_instance_query query; /* complete except for what `list`, below, adds */
+    /* The instance whose runs or children are listed; unused in the list of a workflow. */
+    struct pw_instance of;
 };
 
 /* Lists what belongs to an instance: its "runs" or "children".  They cannot be filtered by status or version.  `list` asks the

@@ -1,10 +1,10 @@
-/* job_claim.c - jobs for a worker outside.
+/* job_claim.c - claims jobs for an external worker.
  *
- * A function whose concurrency is limited is claimed by itself, because the store counts what is leased of one workflow;
- * the others are claimed together, the oldest first.  The limited ones come first: they take no more than their limits, so
- * neither keeps the other waiting for ever.  No more jobs are claimed than a page holds, in bytes of their params: it ends behind the
- * one with which that is reached.  What was claimed is then read, all jobs at once and then all their parents; what
- * cannot be given out is left to its lease. */
+ * A function with a concurrency limit is claimed in a unit of its own, because the store counts the leases of one
+ * workflow.  All other functions are claimed together, oldest job first.  The limited functions come first: they
+ * take no more than their limits, so neither starves the other.  A claim ends with the job whose params fill a page
+ * in bytes.  The claimed jobs are then read, all at once, and then all their parents.  A job that cannot be handed
+ * out is left to its lease. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "engine/functions.h"
@@ -14,16 +14,16 @@
 #include "service/rows.h"
 #include "value/value.h"
 
-/* A claim under way. */
+/* A claim in progress. */
 struct claiming {
-    struct pw_request request; /* a unit for each limited function, and one for the others */
+    struct pw_request request; /* one round for each limited function, and one for all others */
     pawl_scope *scope;
     const struct pawl_job **out_jobs;
     size_t *out_count;
 
     int64_t lease_ms;
-    int64_t owner;                                  /* of this claim alone */
-    struct pw_text functions[PW_JOB_FUNCTIONS_MAX]; /* as workflows; the limited ones before the others */
+    int64_t owner;                                  /* a number of its own for each claim */
+    struct pw_text functions[PW_JOB_FUNCTIONS_MAX]; /* as workflow names; limited functions first */
     size_t function_count, limited_count, asked_count;
     size_t limits[PW_JOB_FUNCTIONS_MAX];
     struct pw_op_claim *claim; /* in the unit */
@@ -43,7 +43,7 @@ static bool is_known(const struct claiming *claiming, struct pw_text workflow)
     return false;
 }
 
-/* One that is named twice is claimed once. */
+/* Adds a function.  A function named twice is claimed once. */
 static pawl_status add_function(struct claiming *claiming, const char *function, struct pawl_error *error)
 {
     char buffer[PW_JOB_WORKFLOW_SIZE];
@@ -54,7 +54,7 @@ static pawl_status add_function(struct claiming *claiming, const char *function,
     if (is_known(claiming, workflow))
         return PAWL_OK;
     size_t at = claiming->function_count++, limit = pw_function_limit(claiming->request.engine, workflow);
-    if (limit > 0) { /* changes places with the first that is not */
+    if (limit > 0) { /* swap with the first function without a limit */
         claiming->functions[at] = claiming->functions[claiming->limited_count];
         at = claiming->limited_count++;
         claiming->limits[at] = limit;
@@ -119,7 +119,7 @@ static pawl_status claiming_begin(struct pw_request *request)
     return PAWL_OK;
 }
 
-/* What was claimed by one unit.  True: there is need for another. */
+/* Collects what one unit claimed.  True if another unit is needed. */
 static bool claiming_collect(struct claiming *claiming)
 {
     claiming->bytes += claiming->claim->bytes;
@@ -154,7 +154,7 @@ static pawl_status fill_job(pawl_scope *scope, const struct pw_instance *row, co
     return job->step != NULL ? PAWL_OK : PAWL_NOMEM;
 }
 
-/* *out_given false: it was taken away, or its time is over, already; or somebody deleted a row. */
+/* Hands out one job.  *out_given false: the lease is gone or the deadline has passed already, or a row was deleted. */
 static pawl_status give_job(const struct claiming *claiming, size_t at, const struct pw_instance *row,
                             const struct pw_instance *parent, struct pawl_job *job, bool *out_given)
 {
@@ -166,7 +166,7 @@ static pawl_status give_job(const struct claiming *claiming, size_t at, const st
     return *out_given ? fill_job(claiming->scope, row, parent, &order, job) : PAWL_OK;
 }
 
-/* The jobs that were claimed, and whose they are. */
+/* Reads the claimed jobs and their parents. */
 static pawl_status read_jobs(struct claiming *claiming, struct pw_instance **out_rows, struct pw_instance **out_parents)
 {
     struct pw_request *request = &claiming->request;
@@ -200,7 +200,7 @@ static pawl_status give_jobs(struct claiming *claiming)
     return PAWL_OK;
 }
 
-/* Trouble after the first job was claimed is forgiven. */
+/* The end of a round.  A failure after the first job was claimed is ignored, and the claimed jobs are handed out. */
 static pawl_status claiming_end(struct pw_request *request)
 {
     struct claiming *claiming = (struct claiming *)request;

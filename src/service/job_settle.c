@@ -1,7 +1,8 @@
-/* job_settle.c - what a worker outside says of a job that it has claimed: that it still works on it, and how it ended.
+/* job_settle.c - what an external worker says about a job that it has claimed: that it is still working, and how the
+ * job ended.
  *
- * Each is one unit under the fence of the claim, so what comes too late changes nothing; the end of a job is told to the
- * run that waits for it in the same unit. */
+ * Each message is one unit under the fence of the claim, so a late one changes nothing.  The end of a job is told to
+ * the run that waits for it in the same unit. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "service/answers.h"
@@ -10,23 +11,23 @@
 #include "service/request.h"
 #include "service/service.h"
 
-/* A word of a worker's, under way. */
+/* A worker's message in progress: a heartbeat, or the end of the job. */
 struct word {
     struct pw_request request;
-    struct pw_op *renewal;            /* of a heartbeat; NULL: the job ends */
-    const struct pw_op_event *answer; /* of an end; or NULL */
-    int64_t leased_until_ms;          /* of a heartbeat */
+    struct pw_op *renewal;            /* heartbeat: the renewal; NULL: the job ends */
+    const struct pw_op_event *answer; /* end: the answer to the parent, or NULL */
+    int64_t leased_until_ms;          /* heartbeat */
     int64_t *out_leased_until_ms;
-    bool *out_is_paused; /* of an end; or NULL */
+    bool *out_is_paused; /* end: or NULL */
 
     /* What the worker says. */
     const char *token;
-    int64_t lease_ms;            /* of a heartbeat */
-    bool has_outcome;            /* of an end: it was given */
-    struct pawl_outcome outcome; /* of an end */
+    int64_t lease_ms;            /* heartbeat */
+    bool has_outcome;            /* end: the caller gave an outcome */
+    struct pawl_outcome outcome; /* end */
 };
 
-/* Reads the job that the worker speaks of. */
+/* Reads the job that the token names. */
 static pawl_status find_job(struct word *word, struct pw_job_lease *out_lease)
 {
     struct pw_request *request = &word->request;
@@ -34,7 +35,7 @@ static pawl_status find_job(struct word *word, struct pw_job_lease *out_lease)
     return pw_job_find(request->engine, &request->unit.arena, word->token, out_lease, request->error);
 }
 
-/* What the run that waits for the job was told in the same unit says how it stands. */
+/* Reports whether the waiting run is paused, as the answer recorded in the same unit shows. */
 static void tell_of_pause(const struct word *word)
 {
     const struct pw_op_event *answer = word->answer;
@@ -43,7 +44,7 @@ static void tell_of_pause(const struct word *word)
                                (answer->task.status == PW_TASK_PAUSED || answer->task.pause_requested);
 }
 
-/* What the commit said becomes what the worker is told. */
+/* The end of the request: turns the result of the commit into the worker's answer. */
 static pawl_status word_end(struct pw_request *request)
 {
     struct word *word = (struct word *)request;

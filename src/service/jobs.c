@@ -10,7 +10,7 @@
 #include "service/token.h"
 #include "value/value.h"
 
-enum { DEPTH_MAX = 1000 }; /* of params: what a payload may have, and one more */
+enum { DEPTH_MAX = 1000 }; /* the most that pawl_json_check() allows; params are one level deeper than a payload */
 
 pawl_status pw_job_check_lease(int64_t lease_ms, int64_t *out_lease_ms, struct pawl_error *error)
 {
@@ -31,7 +31,7 @@ static bool is_key(const struct pawl_json_part *part, const char *quoted)
     return pw_text_equal((struct pw_text){ part->key, part->key_size }, pw_text_of(quoted));
 }
 
-/* The text around it ends the number. */
+/* Reads the part as a number.  It needs no NUL, because the JSON text around it ends the number. */
 static bool read_number(const struct pawl_json_part *part, int64_t *out_number)
 {
     const char *at = part->text;
@@ -43,7 +43,7 @@ bool pw_job_order_read(struct pw_text params, struct pw_job_order *out_order)
     struct pw_job_order order = { .attempt = 0 };
     struct pawl_json_part part;
     size_t position = 0;
-    /* Who damaged the row may have written anything. */
+    /* A damaged row may contain anything. */
     bool is_order = params.data != NULL && pawl_json_check(params.data, params.size, DEPTH_MAX, NULL) == PAWL_OK;
     while (is_order && pawl_json_next(params.data, params.size, &position, &part)) {
         struct pw_text text = { part.text, part.size };
@@ -139,14 +139,14 @@ pawl_status pw_job_find(pawl_engine *engine, struct pw_arena *arena, const char 
 
 /* ---- Who has it ------------------------------------------------------------------------------------------------ */
 
-/* Its job is out, and its row is not damaged. */
+/* True if the step waits for a pending job and its row is not damaged. */
 static bool awaits_job(const struct pawl_step_record *step)
 {
     return step->kind == PAWL_STEP_CALL && step->status == PAWL_STEP_WAITING && step->next_retry_at_ms == 0 &&
            step->waits_for != NULL && strlen(step->waits_for->function) <= PW_FUNCTION_NAME_MAX;
 }
 
-/* Renewals leave the time of the change alone, so it is that of the claim. */
+/* Shows the holder of the job.  Renewals do not change updated_at_ms, so that is the time of the claim. */
 static pawl_status show(pawl_scope *scope, const struct pw_instance *row, int64_t now_ms, struct pawl_step_record *step)
 {
     const struct pw_task *task = &row->task;
@@ -168,7 +168,7 @@ static pawl_status show(pawl_scope *scope, const struct pw_instance *row, int64_
     return PAWL_OK;
 }
 
-/* The steps that wait for a job, by their position, and the names of the jobs. */
+/* The positions of the steps that wait for a job, and the names of the jobs. */
 struct awaited {
     size_t *positions;
     struct pw_text *workflows, *ids;

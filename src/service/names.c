@@ -1,12 +1,12 @@
-/* names.c - the words by which people and the HTTP API know the enums of service.h and hooks.h. */
+/* names.c - the names of the enum values of service.h and hooks.h, as people and the HTTP API see them. */
 #include <string.h>
 
 #include "base/error.h"
 #include "pawl/hooks.h"
 #include "service/check.h"
 
-/* The names are in the order of the enum; its last value is given so that none can be missing.  Values out of range, which only a
- * damaged caller can pass, are "unknown". */
+/* Names are in the order of the enum.  The last value is given so that no name can be missing.  A value out of
+ * range, which only a broken caller passes, is "unknown". */
 #define NAMES(function, type, last, ...)                                                                               \
     const char *function(enum type value)                                                                              \
     {                                                                                                                  \

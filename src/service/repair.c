@@ -1,7 +1,8 @@
-/* repair.c - taking a run up where it stopped: failed steps are tried again, what had finished is kept.
+/* repair.c - continues a run where it stopped: tries failed steps again and keeps what had finished.
  *
- * A run that waits for repair goes on by itself once its failed steps are put back.  One that has ended needs a new run,
- * which begins with the steps that it keeps of the old one.  Neither makes sense once what the steps did was undone. */
+ * A run that waits for repair goes on by itself once its failed steps are put back.  A run that has ended needs a
+ * new run, which begins with the steps that it keeps of the old one.  Neither is possible once the work of the steps
+ * was undone. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -15,10 +16,10 @@ static bool has_failed(const struct pw_step_row *step)
     return pw_step_state(step) == PAWL_STATE_FAILED;
 }
 
-/* PAWL_OK goes on to the next. */
+/* PAWL_OK continues with the next step. */
 typedef pawl_status visit_fn(struct pw_edit *edit, const struct pw_step_row *step, void *user);
 
-/* All steps of the run, in the order of their numbers; they stay in the edit's arena. */
+/* Visits all steps of the run in order of their numbers.  The rows stay in the edit's arena. */
 static pawl_status visit_steps(struct pw_edit *edit, visit_fn *visit, void *user, struct pawl_error *error)
 {
     struct pw_store *store = edit->request.engine->store;
@@ -40,14 +41,15 @@ static pawl_status visit_steps(struct pw_edit *edit, visit_fn *visit, void *user
 
 /* ---- A run that waits for repair ------------------------------------------------------------------------------- */
 
-/* A deferred that failed was failed by somebody, once; a wait or a race is no work. */
+/* Not a deferred, because somebody failed it on purpose and can do so only once.  Not a wait or a race, because they
+ * do no work of their own. */
 bool pw_repair_can_mend(const struct pw_step_row *step)
 {
     return has_failed(step) &&
            (step->kind == PAWL_STEP_DO || step->kind == PAWL_STEP_CALL || step->kind == PAWL_STEP_CHILD);
 }
 
-/* As it was before its first attempt. */
+/* Puts the step back to its state before the first attempt. */
 static pawl_status put_back(struct pw_edit *edit, const struct pw_step_row *step, void *user)
 {
     size_t *names_size = user;
@@ -111,11 +113,11 @@ pawl_status pw_repair_steps(struct pw_edit *edit, struct pawl_error *error)
 
 /* ---- A new run that goes on ------------------------------------------------------------------------------------ */
 
-/* What there is to know of the old run's steps. */
+/* What a restart needs to know about the old run's steps. */
 struct survey {
-    struct pw_text name;              /* of the step that is looked for; absent: none */
-    int64_t named_seq;                /* 0: there is none of that name */
-    int64_t failed_seq, failed_at_ms; /* the step that failed last; 0: none has */
+    struct pw_text name;              /* the step to find; absent: none */
+    int64_t named_seq;                /* 0: no step has that name */
+    int64_t failed_seq, failed_at_ms; /* the step that failed last; 0: none failed */
     bool is_undone;
 };
 
@@ -160,8 +162,8 @@ pawl_status pw_repair_retry(struct pw_edit *edit, struct pawl_error *error)
                             (struct pw_kept){ .before_seq = INT64_MAX, .except_seq = survey.failed_seq });
 }
 
-/* A demand on a run that is held does not move its task, nor does the first step that undoes it, but both raise the number of
- * its newest event: then it is decided again. */
+/* Refuses the unit if something was demanded since the read.  Neither a demand on a run that is held nor the run's
+ * first compensation changes the task's epoch, but both raise its event number.  Then the edit decides again. */
 static void refuse_if_demanded(struct pw_edit *edit)
 {
     if (!edit->instance.has_task)
@@ -171,7 +173,7 @@ static void refuse_if_demanded(struct pw_edit *edit)
     fence->event_seq_seen = edit->instance.task.event_seq;
 }
 
-/* A restart from a step under way. */
+/* A restart from a step in progress. */
 struct restarting {
     struct pw_edit edit;
     const char *step;

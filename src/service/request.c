@@ -1,7 +1,7 @@
 /* request.c - see request.h.
  *
- * A caller who does not wait must not read in its own thread, and nobody may read in the callback of a commit.  So whatever reads is
- * left to pw_commit_later(), which runs it at once where that is allowed. */
+ * A caller that does not wait must not read in its own thread, and nothing may read in the callback of a commit.  So
+ * every read goes through pw_commit_later(), which runs it at once where that is allowed. */
 #include "service/request.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ pawl_status pw_request_report(const struct pw_request *request)
     return pw_report(request->error, request->unit.status, &request->unit.error);
 }
 
-/* Freed before it is answered: the answer may be what lets go of all that it borrows. */
+/* Frees the request before it answers, because the answer may release everything that the request borrows. */
 static pawl_status answer(struct pw_request *request, pawl_status status)
 {
     pawl_answered_fn *answered = request->answered;
@@ -55,7 +55,7 @@ static pawl_status answer(struct pw_request *request, pawl_status status)
     return PAWL_OK;
 }
 
-/* True: another round follows. */
+/* Ends a round.  True if another round follows. */
 static bool ends(struct pw_request *request, pawl_status *out_status)
 {
     request->again = false;
@@ -75,7 +75,7 @@ static void later(struct pw_request *request, void (*run)(void *user))
 
 static void committed(struct pw_unit *unit, void *user);
 
-/* Rounds, until the request is over or has been sent. */
+/* Runs rounds until the request is over or its unit was sent. */
 static pawl_status go(struct pw_request *request)
 {
     pawl_status status;

@@ -1,4 +1,4 @@
-/* rows.c - see rows.h.  The only place where the live task and the ended instance become one status and phase. */
+/* rows.c - see rows.h.  Only this file combines the live task and the ended instance into one status and phase. */
 #include "service/rows.h"
 
 #include <assert.h>
@@ -123,8 +123,8 @@ pawl_status pw_rows_parent(pawl_scope *scope, const struct pw_link *link, const 
     return PAWL_OK;
 }
 
-/* *out_waits_for stays NULL for a step that waits for nobody.  A deferred is waited for once it has a time; until then there is
- * only its token. */
+/* Shows what a step waits for; *out_waits_for stays NULL for a step that waits for nobody else.  A deferred is
+ * awaited only once it has a wake time.  Before that only its token was taken. */
 static bool show_wait(pawl_scope *scope, const struct pw_step_row *row, const struct pawl_waits_for **out_waits_for)
 {
     const struct pw_text none = { NULL, 0 };
@@ -174,7 +174,7 @@ pawl_status pw_rows_step(pawl_scope *scope, int64_t run, const void *step_row, v
     return PAWL_OK;
 }
 
-/* The type of the event that completes a deferred holds its secret. */
+/* Hides the secret in the type of the event that completes a deferred. */
 static struct pw_text shown_type(struct pw_text type)
 {
     return pw_text_begins_with(type, PW_DEFERRED_TYPE) ? (struct pw_text){ type.data, strlen("$deferred") } : type;

@@ -16,13 +16,13 @@ pawl_status pw_rows_check_run(const char *id, int64_t newest, int64_t run, struc
 
 enum pawl_instance_status pw_rows_status(const struct pw_instance *row);
 enum pawl_phase pw_rows_phase(const struct pw_instance *row);
-/* The standing of an unfinished run with this task. */
+/* The status and phase of an unfinished run with this task. */
 struct pawl_standing pw_rows_standing(const struct pw_task *task);
 
 /* PAWL_OK or PAWL_NOMEM; current_step and parent are left NULL. */
 pawl_status pw_rows_instance(pawl_scope *scope, const struct pw_instance *row,
                              struct pawl_instance *out_instance) PAWL_MUST_CHECK;
-/* The parent, whose row is given, of an instance with this link. */
+/* Shows the parent, given its row, of an instance with this link. */
 pawl_status pw_rows_parent(pawl_scope *scope, const struct pw_link *link, const struct pw_instance *parent,
                            const struct pawl_parent **out_parent) PAWL_MUST_CHECK;
 /* Shows a row of a run as a record: a step, an event or a log line.  PAWL_OK or PAWL_NOMEM.  A deferred's secret is not shown. */
@@ -31,10 +31,10 @@ pw_show_fn pw_rows_step PAWL_MUST_CHECK;  /* struct pw_step_row, struct pawl_ste
 pw_show_fn pw_rows_event PAWL_MUST_CHECK; /* struct pw_event_row, struct pawl_event_record */
 pw_show_fn pw_rows_log PAWL_MUST_CHECK;   /* struct pw_log_row, struct pawl_log_record */
 
-/* The id of a runner, as pawl_list_runners() gives it out.  NULL when memory is out. */
+/* The id of a runner as pawl_list_runners() shows it.  NULL when memory runs out. */
 const char *pw_rows_runner_id(pawl_scope *scope, int64_t owner);
 
-/* Copies the text to the scope as a C string; absent becomes NULL.  False when memory is out. */
+/* Copies the text to the scope as a C string.  Absent becomes NULL.  False when memory runs out. */
 bool pw_rows_string(pawl_scope *scope, struct pw_text text, const char **out_string);
 
 #endif

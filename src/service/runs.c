@@ -1,7 +1,7 @@
-/* runs.c - the runs of an instance: one of them, or a page.
+/* runs.c - shows the runs of an instance: one of them, or a page.
  *
- * The newest run is the instance's row, an earlier one has a row of its own.  Runs have consecutive numbers, so a page is a range
- * of numbers.  A number without a row is a run of which the store kept nothing but its history. */
+ * The newest run is the instance's row.  Each earlier run has a row of its own.  Runs have consecutive numbers, so a
+ * page is a range of numbers.  A number without a row is a run of which the store kept only the history. */
 #include "base/error.h"
 #include "service/check.h"
 #include "service/inspect.h"
@@ -32,8 +32,8 @@ static pawl_status show_run(pawl_scope *scope, const struct pw_instance *now, co
     return status;
 }
 
-/* As many consecutive runs as the query asks for.  Those without a row are filled in; so are those that the store left out
- * because of their bytes. */
+/* Reads as many consecutive runs as the query asks for.  Runs without a row are filled in, and so are those that the
+ * store left out because of their bytes. */
 static pawl_status read_runs(pawl_engine *engine, struct pw_arena *arena, const struct pw_history_query *query,
                              struct pw_earlier_run **out_runs, struct pawl_error *error)
 {
@@ -92,7 +92,7 @@ pawl_status pawl_get_run(pawl_engine *engine, pawl_scope *scope, const char *wor
     return status;
 }
 
-/* The runs of a page, and one more, by their numbers. */
+/* Chooses the numbers of the runs of a page, and one more. */
 static struct pw_history_query choose_runs(const struct pw_instance_query *asked, const struct pw_instance *now)
 {
     int64_t after = asked->after_key;

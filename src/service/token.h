@@ -1,4 +1,4 @@
-/* token.h - reading tokens and marks: texts that the engine gave out, and that anybody may hand back. */
+/* token.h - reads tokens and marks: texts that the engine gave out, and that anybody may send back. */
 #ifndef PW_SERVICE_TOKEN_H
 #define PW_SERVICE_TOKEN_H
 
@@ -15,7 +15,7 @@ bool pw_token_part_number(const char **at, int64_t *out_number);
 /* The text up to the next dot; moves *at past the dot.  False: there is no dot. */
 bool pw_token_part(const char **at, struct pw_text *out_text);
 
-/* Takes the same time wherever the two differ. */
+/* True if the two are equal.  Takes the same time wherever they differ, so that timing reveals nothing. */
 bool pw_token_is_secret(struct pw_text given, struct pw_text secret);
 
 #endif

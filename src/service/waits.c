@@ -8,7 +8,7 @@
 #include "service/rows.h"
 #include "value/value.h"
 
-/* Of forks within forks so many are told apart; the outermost beyond them are left out. */
+/* Nested forks up to DEPTH_MAX levels are shown.  Beyond that the outermost ones are left out. */
 enum { DEPTH_MAX = 16, LOOK_BACK_BYTES_MAX = 256 * 1024 };
 
 /* ---- Leaves ---------------------------------------------------------------------------------------------------- */
@@ -26,7 +26,7 @@ static enum pawl_why_kind kind_of(const struct pawl_step_record *step)
         return PAWL_WHY_FAILED;
     if (step->next_retry_at_ms != 0)
         return PAWL_WHY_RETRY;
-    /* A call or a child that a repair put back: nobody was asked yet. */
+    /* A call or a child that a repair put back: nothing was asked of others yet. */
     return is_of_another && step->waits_for == NULL ? PAWL_WHY_BEGIN : of_step[step->kind];
 }
 
@@ -86,7 +86,7 @@ static enum pawl_why_kind kind_of_fork(bool is_race)
     return is_race ? PAWL_WHY_FIRST : PAWL_WHY_ALL;
 }
 
-/* The branches around a step, the innermost first.  Text that is not what the engine writes ends them. */
+/* The branches around a step, innermost first.  Text that the engine did not write ends the list. */
 static pawl_status branches_around(pawl_scope *scope, const struct pawl_step_place *place,
                                    struct branch out_branches[DEPTH_MAX], size_t *out_count)
 {
@@ -111,8 +111,7 @@ static pawl_status branches_around(pawl_scope *scope, const struct pawl_step_pla
     return PAWL_OK;
 }
 
-/* The fork's group among the parts of another group, in whose branch `number` it is; made if there is none.  NULL when memory is
- * out. */
+/* The fork's group in branch `number` of another group.  Made if there is none.  NULL when memory runs out. */
 static struct pawl_why_node *group_in(pawl_scope *scope, struct pawl_why_node *group, const struct branch *branch,
                                       int64_t number)
 {
@@ -145,7 +144,8 @@ static pawl_status place_leaf(pawl_scope *scope, struct pawl_why_node *leaf, str
     return PAWL_OK;
 }
 
-/* The steps that wait are placed beginning with the newest, and each goes before the others of its group. */
+/* Builds the tree.  Waiting steps are placed from the newest to the oldest, each in front of the others in its
+ * group. */
 static pawl_status build(pawl_scope *scope, struct pw_waits *waits)
 {
     struct pawl_why_node *top = pw_scope_take(scope, sizeof *top);
@@ -157,7 +157,7 @@ static pawl_status build(pawl_scope *scope, struct pw_waits *waits)
             status = place_leaf(scope, &waits->leaves[i], top);
     if (status != PAWL_OK || top->parts == NULL)
         return status;
-    /* Mostly there is one thing that it waits for. */
+    /* Most runs wait for one thing only: then that is the top. */
     waits->top = top->parts->next == NULL ? (struct pawl_why_node *)top->parts : top;
     return status;
 }
@@ -178,13 +178,13 @@ static bool undoes(const struct pw_step_row *row)
     return row->undoes.data != NULL;
 }
 
-/* A deferred whose token was asked for is waited for once it has a time. */
+/* A deferred is awaited only once it has a wake time.  Before that only its token was taken. */
 static bool is_awaited(const struct pw_step_row *row)
 {
     return row->kind != PAWL_STEP_DEFERRED || row->wake_at_ms != 0;
 }
 
-/* A run that is being undone waits in what undoes it alone, whatever the steps say that it has left. */
+/* A run that is being undone waits only for its compensations, whatever its other waiting steps say. */
 static size_t drop_idle(struct pw_step_row *rows, size_t count)
 {
     bool is_being_undone = false;
@@ -219,7 +219,7 @@ pawl_status pw_waits_look_back(struct pw_store *store, struct pw_arena *arena, c
     return pw_read_steps(store, arena, &query, out_rows, out_count, error);
 }
 
-/* The steps that a repair would put back, and those that wait in other branches. */
+/* Reads the steps that a repair would put back, and those that wait in other branches. */
 static pawl_status read_failed(struct pw_store *store, struct pw_arena *arena, const struct pw_instance *row,
                                size_t max, struct pw_step_row **rows, size_t *count, struct pawl_error *error)
 {
@@ -240,7 +240,7 @@ static pawl_status read_failed(struct pw_store *store, struct pw_arena *arena, c
     return PAWL_OK;
 }
 
-/* A paused run has a node of its own on top, below which are the steps that failed before what it waits for. */
+/* A paused run has a node of its own on top.  Below it, failed steps come before what the run waits for. */
 static pawl_status add_pause(pawl_scope *scope, const struct pw_instance *row, struct pw_waits *waits)
 {
     bool is_repair = row->task.kind == PW_TASK_REPAIR;

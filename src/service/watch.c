@@ -1,4 +1,4 @@
-/* watch.c - watching an instance for changes, and waiting for its end. */
+/* watch.c - watches an instance for changes, and waits for its end. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -55,7 +55,7 @@ static void waiter_wait(struct waiter *waiter, int64_t ms)
     pthread_mutex_unlock(&waiter->lock);
 }
 
-/* Reads the instance until it has finished, or the timeout is over. */
+/* Reads the instance until it has finished or the timeout has passed. */
 static pawl_status wait_for_end(pawl_engine *engine, struct waiter *waiter, struct pw_text workflow, struct pw_text id,
                                 int64_t timeout_ms, struct pawl_error *error)
 {

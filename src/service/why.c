@@ -1,7 +1,8 @@
 /* why.c - pawl_why(): why an instance does not move, and what would move it.
  *
- * Everything is decided from columns: the state of the task, the kinds, states and places of steps, the rows of jobs, children and
- * runners.  No error's name or message decides anything, except that the step which failed a run has the run's own error. */
+ * Everything is decided from columns: the state of the task, the kinds, states and places of steps, and the rows of
+ * jobs, children and runners.  Error names and messages decide nothing, with one exception: the step that failed a
+ * run is recognised by having the run's own error. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 #include "service/waits.h"
 #include "value/value.h"
 
-/* A run that waits and is due is taken up within this time, or nobody does. */
+/* A due run that was not claimed within OVERDUE_MS has no runner. */
 enum { OVERDUE_MS = 2000, NUMBER_SIZE = 21 };
 
 struct inquiry {
@@ -42,7 +43,7 @@ static pawl_status read_runners(struct inquiry *inquiry)
     return status;
 }
 
-/* How many take it up by themselves. */
+/* The number of runners that claim this workflow by themselves. */
 static int64_t count_runners(const struct inquiry *inquiry, struct pw_text workflow)
 {
     int64_t count = 0;
@@ -67,7 +68,7 @@ static pawl_status name_runner(struct inquiry *inquiry, const char *id, struct p
 
 /* ---- Commands -------------------------------------------------------------------------------------------------- */
 
-/* leaf NULL: it is about the run.  Of a leaf that waits for a child it is about the child. */
+/* The command for a leaf; leaf NULL: for the run.  For a leaf that waits for a child, it is about the child. */
 static struct pawl_why_command command_of(const struct inquiry *inquiry, const struct pawl_why_node *leaf,
                                           enum pawl_verb verb)
 {
@@ -89,7 +90,8 @@ static struct pawl_why_command command_of(const struct inquiry *inquiry, const s
                                       .function = verb == PAWL_VERB_CLAIM ? other->function : NULL };
 }
 
-/* A child that failed is mended before its parent.  One that goes on, or has ended otherwise by now, needs nothing. */
+/* A failed child is repaired before its parent.  A child that goes on, or has ended in another way by now, needs
+ * nothing. */
 static enum pawl_verb verb_of_leaf(const struct pawl_why_node *leaf)
 {
     const struct pawl_step_job *job = leaf->step->job;
@@ -108,8 +110,8 @@ static enum pawl_verb verb_of_leaf(const struct pawl_why_node *leaf)
                                                   : PAWL_VERB_NONE;
 }
 
-/* That of the leaf which comes first in the order of the verbs, among those that failed or among those that wait; NONE: no leaf has
- * one. */
+/* The command that comes first in the order of verbs, among the failed leaves or among the waiting ones.  NONE: no
+ * leaf has one. */
 static struct pawl_why_command best_command(const struct pw_waits *waits, bool of_failed)
 {
     struct pawl_why_command best = { .verb = PAWL_VERB_NONE };
@@ -129,7 +131,7 @@ static bool is_of_child(const struct pawl_why_node *leaf)
     return leaf->step->kind == PAWL_STEP_CHILD && leaf->step->waits_for != NULL;
 }
 
-/* How the children stand that steps wait for, or that failed them; all are read at once. */
+/* Adds the phases of the children that steps wait for or failed with.  All are read at once. */
 static pawl_status add_phases(struct inquiry *inquiry)
 {
     struct pw_waits *waits = &inquiry->waits;
@@ -164,7 +166,7 @@ static pawl_status add_job(struct inquiry *inquiry, struct pawl_why_node *leaf)
     char workflow[PW_JOB_WORKFLOW_SIZE];
     const struct pawl_step_job *job = leaf->step->job;
     const char *function = leaf->step->waits_for->function;
-    if (strlen(function) <= PW_FUNCTION_NAME_MAX) /* else the row is damaged */
+    if (strlen(function) <= PW_FUNCTION_NAME_MAX) /* otherwise the row is damaged */
         leaf->runners = count_runners(inquiry, pw_function_workflow(function, workflow));
     if (job == NULL)
         return PAWL_OK;
@@ -173,7 +175,7 @@ static pawl_status add_job(struct inquiry *inquiry, struct pawl_why_node *leaf)
     return job->runner_id != NULL ? name_runner(inquiry, job->runner_id, leaf) : PAWL_OK;
 }
 
-/* What other rows than the run's own say about its leaves, and the commands that follow from it. */
+/* Adds what other rows say about the leaves, and the commands that follow. */
 static pawl_status complete_leaves(struct inquiry *inquiry)
 {
     struct pw_waits *waits = &inquiry->waits;
@@ -223,7 +225,7 @@ static void explain_waits(struct inquiry *inquiry, struct pawl_why_node *node)
     bool is_paused = inquiry->row.task.status == PW_TASK_PAUSED;
     struct pawl_why_command best = best_command(&inquiry->waits, /* of_failed= */ is_paused);
     *node = *inquiry->waits.top;
-    /* A child that failed is mended before its parent is resumed. */
+    /* A failed child is repaired before its parent is resumed. */
     node->command = is_paused && best.verb == PAWL_VERB_NONE ? command_of(inquiry, NULL, PAWL_VERB_RESUME) : best;
 }
 
@@ -258,7 +260,7 @@ static bool is_failed_undoing(const struct pw_step_row *step)
     return step->undoes.data != NULL && pw_step_state(step) == PAWL_STATE_FAILED;
 }
 
-/* The step that failed last, which is the one that a retry tries again (repair.c), if the run failed with its error. */
+/* The step that failed last, if the run failed with its error.  A retry tries this step again (repair.c). */
 static const struct pw_step_row *find_cause(const struct pw_instance *row, const struct pw_step_row *rows, size_t count)
 {
     const struct pw_step_row *last = NULL;
@@ -272,7 +274,7 @@ static const struct pw_step_row *find_cause(const struct pw_instance *row, const
                : NULL;
 }
 
-/* What is possible: a new run that keeps what had finished, or one from the top. */
+/* The way on: a new run that keeps what had finished, or one from the top. */
 static struct pawl_why_command way_on(const struct inquiry *inquiry)
 {
     bool can_keep = inquiry->why.last_step != NULL && !inquiry->why.is_undone;
