@@ -1,12 +1,12 @@
-/* courier.c - threads that deliver.
+/* courier.c - threads that make deliveries.
  *
- * One of them at a time is the lookout: it waits until something is due, and claims it.  Then it leaves the lookout to
- * the next, and delivers.  So a courier asks the store once, however many threads it has, and each delivery that is due
- * finds a thread as long as one is free.  The lookout is woken by a kick when this process recorded something; what
- * other processes recorded it finds by looking.
+ * One thread at a time is the lookout: it waits until a delivery is due, and claims it.  Then it hands the lookout
+ * to the next thread, and delivers.  So a courier asks the store once, however many threads it has, and each due
+ * delivery finds a thread as long as one is free.  A kick wakes the lookout when this process recorded a delivery.
+ * Deliveries recorded by other processes are found by polling.
  *
- * A hook whose deliveries hang takes no more than its share of the threads: one is left to each of the others, as long as
- * there are so many. */
+ * A hook whose deliveries hang cannot take all threads: one thread is left to each of the other hooks, as long as
+ * there are that many. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -20,15 +20,15 @@ enum { THREADS_DEFAULT = 4, THREADS_MAX = 1024 };
 
 struct pawl_courier {
     pawl_engine *engine;
-    struct pw_hooks *hooks; /* whose lock guards what follows */
-    pthread_cond_t free;    /* threads that are not the lookout wait here */
+    struct pw_hooks *hooks; /* its lock guards the fields below */
+    pthread_cond_t free;    /* free threads that are not the lookout wait here */
     bool has_lookout;
     atomic_bool stopping;         /* set with the lock held */
-    int32_t wanted, thread_count; /* threads: how many were asked for, how many were started */
+    int32_t wanted, thread_count; /* threads asked for, and threads started */
     pthread_t threads[];
 };
 
-/* How many threads a single hook may have: all, where it is the only one. */
+/* The number of threads that one hook may use; INT_MAX if it is the only one. */
 static int share(const struct pawl_courier *courier)
 {
     int32_t others = -1;
@@ -41,8 +41,8 @@ static int share(const struct pawl_courier *courier)
 
 /* ---- The lookout --------------------------------------------------------------------------------------------- */
 
-/* Claims what is due.  Returns how long there is nothing else to do, as far as is known.  If the store is in trouble, the next
- * look finds out. */
+/* Claims what is due.  Returns the time to wait before the next look.  If the store is in trouble, the next look
+ * tries again. */
 static int64_t look(struct pawl_courier *courier, struct pw_errand *errand)
 {
     int64_t at_ms = INT64_MAX, now_ms = pawl_now_ms(courier->engine);
@@ -55,7 +55,7 @@ static int64_t look(struct pawl_courier *courier, struct pw_errand *errand)
     return at_ms - now_ms;
 }
 
-/* With the lock held, which is let go of in between.  Returns when something was claimed, or the courier stops. */
+/* With the lock held, which it drops meanwhile.  Returns when a delivery was claimed or the courier stops. */
 static void watch(struct pawl_courier *courier, struct pw_errand *errand)
 {
     struct pw_hooks *hooks = courier->hooks;
@@ -71,9 +71,9 @@ static void watch(struct pawl_courier *courier, struct pw_errand *errand)
 
 /* ---- Delivering ---------------------------------------------------------------------------------------------- */
 
-/* Settles what was delivered, and claims more.  If hooks share the threads only the lookout claims, because two threads that
- * claimed at once could exceed a hook's share.  While the store is in trouble settling is tried again for as long as the lease
- * lasts, because what is not settled is delivered again. */
+/* Settles what was delivered, and claims more.  If hooks share the threads, only the lookout claims, because two
+ * threads that claimed at once could exceed a hook's share.  While the store is in trouble, settling is tried again
+ * as long as the lease lasts, because an unsettled delivery is made again. */
 static void settle(struct pawl_courier *courier, struct pw_errand *errand)
 {
     pthread_mutex_t *lock = &courier->hooks->lock;
@@ -114,7 +114,7 @@ static void *run_courier(void *user)
             settle(courier, &errand);
         }
         pthread_mutex_lock(&hooks->lock);
-        pthread_cond_broadcast(&hooks->changed); /* its hook may have room again */
+        pthread_cond_broadcast(&hooks->changed); /* its hook may use a thread again */
     }
     pthread_mutex_unlock(&hooks->lock);
     pw_errand_clear(&errand);

@@ -1,4 +1,4 @@
-/* deliver.c - one delivery after the other: see hooks.h. */
+/* deliver.c - claims, calls and settles deliveries, one after the other: see hooks.h. */
 #include <limits.h>
 
 #include "base/error.h"
@@ -20,7 +20,8 @@ void pw_errand_clear(struct pw_errand *errand)
 
 /* ---- Claiming and settling ----------------------------------------------------------------------------------- */
 
-/* The hooks that this engine delivers, and that have fewer than `limit` deliveries under way, in the arena. */
+/* The hooks that this engine delivers and that have fewer than `limit` running deliveries, in the arena.  NULL when
+ * memory runs out. */
 static struct pw_hook_wanted *wanted_of(const struct pw_hooks *hooks, int limit, struct pw_arena *arena,
                                         size_t *out_count)
 {
@@ -51,7 +52,7 @@ static bool add_settle(struct pw_unit *unit, const struct pw_errand *errand)
     return true;
 }
 
-/* *out_claim stays NULL where no hook is delivered here. */
+/* Adds a claim.  *out_claim stays NULL if there is no hook to deliver. */
 static bool add_claim(struct pw_unit *unit, const struct pw_hooks *hooks, int most, struct pw_op **out_claim)
 {
     size_t count;
@@ -66,7 +67,7 @@ static bool add_claim(struct pw_unit *unit, const struct pw_hooks *hooks, int mo
     return true;
 }
 
-/* Takes the unit's memory over: what was claimed lies in it. */
+/* Takes over the unit's memory, which holds what was claimed. */
 static void take_over(struct pw_errand *errand, struct pw_unit *unit, const struct pw_op *claim,
                       const struct pw_hooks *hooks)
 {
@@ -105,7 +106,7 @@ pawl_status pw_errand_exchange(pawl_engine *engine, struct pw_errand *errand, in
 
 /* ---- Calling ------------------------------------------------------------------------------------------------- */
 
-/* When an attempt that failed, or was not made, is followed by another; 0: never. */
+/* The time of the attempt after one that failed or was not made; 0: there is none. */
 static int64_t next_attempt_at(pawl_engine *engine, const struct pw_errand *errand, pawl_status status)
 {
     struct pawl_policy policy = { .delay_ms = errand->hook->delay_ms, .backoff = PAWL_BACKOFF_EXPONENTIAL };
@@ -118,7 +119,7 @@ static int64_t next_attempt_at(pawl_engine *engine, const struct pw_errand *erra
     return pw_time_after(pawl_now_ms(engine), pw_retry_delay_ms(&policy, errand->row.attempts));
 }
 
-/* What the hook said, fit to be stored and shown. */
+/* Keeps the hook's error text, made fit to be stored and shown. */
 static void note_failure(struct pw_errand *errand, pawl_status status, struct pawl_error *said)
 {
     said->text[sizeof said->text - 1] = '\0';
@@ -128,7 +129,8 @@ static void note_failure(struct pw_errand *errand, pawl_status status, struct pa
         (void)pw_error_plain(&errand->failure, status);
 }
 
-/* By both clocks: this process may have been stopped, and others go by the store's time, which may have jumped. */
+/* True if the lease holds by both clocks (H3): this process may have been stopped, and other processes use the
+ * store's time, which may have jumped. */
 static bool is_leased(pawl_engine *engine, const struct pw_errand *errand)
 {
     return pawl_now_ms(engine) < errand->row.locked_until_ms &&

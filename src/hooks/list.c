@@ -1,4 +1,4 @@
-/* list.c - listing deliveries that wait or have failed, and sending one again. */
+/* list.c - lists deliveries that wait or have failed, and sends one again. */
 #include "base/error.h"
 #include "hooks/hooks.h"
 #include "service/check.h"
@@ -70,7 +70,7 @@ pawl_status pawl_list_deliveries(pawl_engine *engine, pawl_scope *scope,
     return pw_listing_end(&listing, status, error);
 }
 
-/* A delivery that is being made due. */
+/* A request to send a delivery again. */
 struct resending {
     struct pw_request request;
     struct pw_op_hook_resend *op;

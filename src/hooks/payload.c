@@ -1,10 +1,10 @@
-/* payload.c - from the row to what a hook is told. */
+/* payload.c - makes what a hook is told from a delivery's row. */
 #include "common/iso.h"
 #include "base/limits.h"
 #include "hooks/hooks.h"
 #include "service/rows.h"
 
-/* By enum pw_hook_reason; 0 is none.  Stores check the range. */
+/* The names of enum pw_hook_reason; 0 is none.  Stores check the range. */
 static const char *const reasons[] = { "unknown",
                                        [PW_REASON_CREATE] = "create",
                                        [PW_REASON_EVENT] = "event",
@@ -12,7 +12,7 @@ static const char *const reasons[] = { "unknown",
                                        [PW_REASON_RETRY] = "retry",
                                        [PW_REASON_WAKE] = "wake" };
 
-/* *out_due stays NULL when the run is due at once. */
+/* Packs the due time; *out_due stays NULL if the run is due at once. */
 static pawl_status pack_due(pawl_scope *scope, const struct pw_hook_row *row, pawl_value **out_due)
 {
     char due_at[PW_ISO_SIZE];
@@ -21,7 +21,7 @@ static pawl_status pack_due(pawl_scope *scope, const struct pw_hook_row *row, pa
     return pawl_value_pack(scope, out_due, "s", due_at);
 }
 
-/* *out_failure stays NULL when the run has not failed. */
+/* Packs the error; *out_failure stays NULL if the run has not failed. */
 static pawl_status pack_failure(pawl_scope *scope, const struct pw_hook_row *row, pawl_value **out_failure)
 {
     struct pw_text message = row->error_message.data != NULL ? row->error_message : pw_text_of("");

@@ -15,7 +15,7 @@
 #include "service/waits.h"
 #include "value/value.h"
 
-/* A due run that was not claimed within OVERDUE_MS has no runner. */
+/* A waiting run that is overdue by OVERDUE_MS is shown as due and not taken, instead of by what it waited for. */
 enum { OVERDUE_MS = 2000, NUMBER_SIZE = 21 };
 
 struct inquiry {

@@ -1,9 +1,9 @@
-/* deferred.c - completing deferreds by name.  Tests may see what otherwise only the holder of a token knows. */
+/* deferred.c - completes deferreds by name.  Tests may see what otherwise only the holder of a token knows. */
 #include "base/error.h"
 #include "service/service.h"
 #include "testing/world.h"
 
-/* The current run's deferred of that name. */
+/* Finds the deferred with this name in the current run. */
 static pawl_status find_deferred(pawl_world *world, struct pw_arena *arena, const struct pw_instance *instance,
                                  struct pw_text name, const struct pw_step_row **out_step, struct pawl_error *error)
 {

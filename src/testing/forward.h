@@ -1,6 +1,6 @@
-/* forward.h - a store around another one.  By itself it hands every call on; a decorator puts it first in its own
- * struct and then replaces the entries of `ops` for what it does differently, calling the same entry of inner->ops in
- * between.
+/* forward.h - a store that wraps another one.  By itself it passes every call on.  A decorator has it as its first
+ * member, replaces the entries of `ops` that it handles differently, and calls the same entries of inner->ops from
+ * there.
  *
  * It owns the inner store, and closes it when it is closed. */
 #ifndef PW_TESTING_FORWARD_H
@@ -14,9 +14,9 @@ struct pw_forward {
     struct pw_store *inner;
 };
 
-/* In the caller's memory. */
+/* Initialises one in the caller's memory. */
 void pw_forward_init(struct pw_forward *forward, struct pw_store *inner);
-/* A decorator of this size, zeroed, which close() frees.  NULL when memory is out. */
+/* Makes a zeroed decorator of this size, which close() frees.  NULL when memory runs out. */
 void *pw_forward_new(struct pw_store *inner, size_t size);
 
 #endif

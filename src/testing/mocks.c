@@ -49,7 +49,7 @@ void pw_mock_list_free(struct pw_mock_list *list)
     pthread_mutex_destroy(&list->lock);
 }
 
-/* ---- Saying it ----------------------------------------------------------------------------------------------- */
+/* ---- Adding mocks --------------------------------------------------------------------------------------------- */
 
 static pawl_status add_mock(pawl_world *world, const char *workflow, const char *step, int64_t times,
                             const struct pw_mock *mock, struct pawl_error *error)

@@ -1,4 +1,4 @@
-/* mocks.h - what a test said about steps, looked up when a step's body would run.  Texts live in the scope, so an answer of
+/* mocks.h - a test's mocks, looked up when a step's body would run.  Texts live in the scope, so an answer of
  * pw_mocks.find() outlives pawl_world_unmock(). */
 #ifndef PW_TESTING_MOCKS_H
 #define PW_TESTING_MOCKS_H
@@ -8,9 +8,9 @@
 
 struct pw_mock_entry;
 struct pw_mock_list {
-    struct pw_mocks hooks; /* as the engine sees them */
+    struct pw_mocks hooks; /* what the engine sees */
     pawl_scope *scope;
-    pthread_mutex_t lock;         /* guards what follows */
+    pthread_mutex_t lock;         /* guards the field below */
     struct pw_mock_entry *newest; /* or NULL */
 };
 

@@ -1,4 +1,4 @@
-/* shorthands.c - the services of service.h as tests use them: on the world's engine, into the world's scope. */
+/* shorthands.c - short forms of the calls of service.h for tests: on the world's engine, into the world's scope. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "testing/world.h"
@@ -31,7 +31,7 @@ pawl_status pawl_world_get(pawl_world *world, const char *workflow, const char *
 
 /* ---- The whole history --------------------------------------------------------------------------------------- */
 
-/* The rows of one kind, of all pages so far.  Its older, smaller arrays stay in the scope; together they are no larger
+/* The rows of one kind from all pages so far.  Older, smaller arrays stay in the scope; together they are no larger
  * than the newest. */
 struct gathered {
     unsigned char *rows;
@@ -43,7 +43,7 @@ struct gathered {
 static bool gather(pawl_scope *scope, struct gathered *all, const void *rows, size_t count, const char *cursor)
 {
     if (all->complete)
-        return true; /* without a cursor the first page came again */
+        return true; /* without a cursor this is the first page again */
     if (all->count + count > all->capacity) {
         size_t capacity = (all->count + count) * 2;
         unsigned char *larger = pw_scope_take(scope, capacity * all->row_size);

@@ -1,4 +1,4 @@
-/* sweep.c - which cases are played, and what is asked of each.  See include/pawl/testing.h. */
+/* sweep.c - decides which cases of a crash sweep are played, and judges each.  See include/pawl/testing.h. */
 #include "testing/sweep.h"
 
 #include <stdio.h>
@@ -11,10 +11,10 @@
 enum { TURNS_MAX_DEFAULT = 1000, FINDINGS_MAX_DEFAULT = 10, FINDINGS_MAX = 1000 };
 
 struct sweep {
-    struct pawl_sweep_options options; /* filled in */
+    struct pawl_sweep_options options; /* with defaults filled in */
     pawl_scope *scope;
     struct pw_sweep_findings findings;
-    struct pw_sweep_play undisturbed; /* kept: everything is compared with it */
+    struct pw_sweep_play undisturbed; /* kept, because every other play is compared with it */
     const char **commits;
     int64_t crashes;
 };
@@ -64,7 +64,8 @@ static const char *whose(const struct pw_sweep_step *step, char buffer[WHOSE_SIZ
 
 static const struct pw_sweep_list nothing = { 0 };
 
-/* ---- What is asked of every case --------------------------------------------------------------------------------------------- */
+/* ---- How every case is judged
+ * ------------------------------------------------------------------------------------------------ */
 
 /* True if there was a finding. */
 static bool judge_end(struct sweep *sweep, const struct pw_sweep_play *play)
@@ -95,7 +96,7 @@ static bool judge_end(struct sweep *sweep, const struct pw_sweep_play *play)
     return true;
 }
 
-/* Asked once: the other cases make the same calls. */
+/* Judged once, because the other cases make the same calls. */
 static void judge_names(struct sweep *sweep, const struct pw_sweep_play *play)
 {
     const struct pw_sweep_list *repeated = &play->watch.repeated;
@@ -126,14 +127,14 @@ static bool judge_by_caller(struct sweep *sweep, const struct pw_sweep_play *pla
     return true;
 }
 
-/* The errors that are a mistake in the code.  The first group are statuses that code must not make up.  They may also be the
- * names of honest errors, whose texts differ.  In the second group, a call was refused because of its arguments.  Nothing from
- * outside, such as a service or an event, can cause one of these. */
+/* Finds errors that are mistakes in the code.  The first group are statuses that code must not make up.  Honest
+ * errors may have the same names, but their texts differ.  In the second group a call was refused because of its
+ * arguments.  Nothing from outside, such as a service or an event, can cause one of these. */
 static bool judge_mistake(struct sweep *sweep, const struct pw_sweep_play *play, const char *message)
 {
     static const struct {
         int status;
-        const char *text; /* NULL: its message says it */
+        const char *text; /* NULL: its own message is shown */
     } mistakes[] = {
         { PAWL_SUSPENDED, "a body returned PAWL_SUSPENDED, which is for durable calls to say" },
         { PAWL_INTERRUPTED, "PAWL_INTERRUPTED was returned, but nobody had interrupted the run" },
@@ -166,7 +167,7 @@ static bool judge_mistake(struct sweep *sweep, const struct pw_sweep_play *play,
     return is_mistake;
 }
 
-/* Asked once: the other cases end with the same error, or that is the finding. */
+/* Judged once, because the other cases end with the same error; if they do not, that is the finding. */
 static void judge_error(struct sweep *sweep, const struct pw_sweep_play *play)
 {
     const char *name = play->error_name, *message = play->error_message != NULL ? play->error_message : "";
@@ -183,7 +184,8 @@ static void judge_error(struct sweep *sweep, const struct pw_sweep_play *play)
               play->error_message != NULL ? message : "a workflow is not registered");
 }
 
-/* ---- What is asked of a crashed one --------------------------------------------------------------------------------------------- */
+/* ---- How a crashed case is judged
+ * ------------------------------------------------------------------------------------------------ */
 
 static bool has_call(const struct pw_sweep_list *list, const struct pw_sweep_call *wanted)
 {
@@ -194,7 +196,7 @@ static bool has_call(const struct pw_sweep_list *list, const struct pw_sweep_cal
     return false;
 }
 
-/* In any order: branches may be recorded in another one. */
+/* In any order, because branches may be recorded in a different order. */
 static bool has_all(const struct pw_sweep_list *list, const struct pw_sweep_list *wanted)
 {
     for (size_t i = 0; i < wanted->count; i++) {
@@ -241,7 +243,7 @@ static pawl_status play_case(struct sweep *sweep, const struct pw_sweep_case *of
     if (play.where == NULL)
         return pw_error_plain(error, PAWL_NOMEM);
     pawl_status status = pw_sweep_play_run(&play, error);
-    /* A day later all but the path may differ. */
+    /* If the next process begins a day later, everything may differ except the path. */
     bool is_asked = status == PAWL_OK && (!of->later || play.watch.differs);
     if (is_asked && !judge_end(sweep, &play) && !judge_by_caller(sweep, &play) && of->crash_at > 0 &&
         !sweep->options.outcome_may_vary)
@@ -276,7 +278,8 @@ static pawl_status play_undisturbed(struct sweep *sweep, struct pawl_error *erro
     return PAWL_OK;
 }
 
-/* A workflow that is not sound undisturbed would only be found unsound again and again. */
+/* If the undisturbed play or the replay has findings, the crashes are not played: they would only find the same
+ * again. */
 static pawl_status play_all(struct sweep *sweep, struct pawl_error *error)
 {
     PAWL_TRY(play_undisturbed(sweep, error));
@@ -300,7 +303,7 @@ static pawl_status play_all(struct sweep *sweep, struct pawl_error *error)
     return play_case(sweep, &(struct pw_sweep_case){ .crash_at = crash->ended_at, .later = true }, error);
 }
 
-/* With the first line of an error's message.  That is not compared: it may hold anything. */
+/* Adds the first line of the error's message.  The message is not compared, because it may contain anything. */
 static const char *describe_outcome(pawl_scope *scope, const struct pw_sweep_play *play)
 {
     enum { MESSAGE_SHOWN = 200 };

@@ -1,7 +1,7 @@
-/* sweep_crash.c - the store that dies at a chosen commit.  It stands between the world's trace and the real store.
+/* sweep_crash.c - the store that dies at a chosen commit.  It sits between the world's trace and the real store.
  *
- * Once dead, it refuses every write.  Nothing more can be seen of a dead process: a turn that cannot commit begins no further
- * body.  Reads go on, because they change nothing. */
+ * Once dead, it refuses every write.  That hides a dead process completely, because a turn that cannot commit begins
+ * no further body.  Reads still work, because they change nothing. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -25,7 +25,7 @@ static void say(struct words *words, const char *before, const char *name, const
     words->text[words->size] = '\0';
 }
 
-/* A commit is named after these ops.  Any other only accompanies them, and a claim may have found nothing. */
+/* A commit is named after these ops.  All others only accompany them, and a claim may have found nothing. */
 static void describe_op(struct words *words, const struct pw_op *op)
 {
     static const char *const named[] = {
@@ -97,7 +97,7 @@ static pawl_status die(struct pw_sweep_crash *crash, struct pw_unit **lost, size
     return refuse_as_dead(error);
 }
 
-/* Each unit has its own transaction: units that happen to share one here may not do so elsewhere. */
+/* Each unit gets a transaction of its own, because units that happen to share one here may not do so elsewhere. */
 static pawl_status crash_apply(struct pw_store *store, struct pw_unit **units, size_t count, struct pawl_error *error)
 {
     struct pw_sweep_crash *crash = (struct pw_sweep_crash *)store;
@@ -123,7 +123,7 @@ static pawl_status crash_apply(struct pw_store *store, struct pw_unit **units, s
 
 struct pw_sweep_crash *pw_sweep_crash_insert(pawl_world *world, struct pw_sweep_watch *watch)
 {
-    struct pw_forward *outer = (struct pw_forward *)world->engine->store; /* the trace is one */
+    struct pw_forward *outer = (struct pw_forward *)world->engine->store; /* the trace is a pw_forward */
     struct pw_sweep_crash *crash = pw_forward_new(outer->inner, sizeof *crash);
     if (crash == NULL)
         return NULL;

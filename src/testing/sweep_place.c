@@ -1,8 +1,8 @@
-/* sweep_place.c - where in the program a durable call stands: the first caller that is not of this library.
+/* sweep_place.c - finds where in the program a durable call stands: the first caller outside this library.
  *
- * The authoring calls are known by their addresses, so that it works for a program that holds the library in itself; a
- * shared one is known as a whole.  The answer is an address; naming its file and line is left to who has a debugger's
- * means. */
+ * The authoring calls are recognised by their addresses, so that this works for a program that links the library
+ * statically.  A shared library is recognised as a whole.  The result is an address; a tool with debug information
+ * can turn it into file and line. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <link.h>
@@ -57,7 +57,7 @@ static bool is_authoring_call(const void *function)
     return false;
 }
 
-/* In libpawl.so; a program that holds the library in itself has no name there. */
+/* True if the address is in libpawl.so.  A program that links the library statically has no name there. */
 static bool is_in_library(const void *address)
 {
     Dl_info info;
@@ -66,18 +66,19 @@ static bool is_in_library(const void *address)
 }
 
 struct search {
-    bool inside; /* an authoring call was met */
-    bool awaits; /* and it waits for a deferred */
+    bool inside; /* an authoring call was found */
+    bool awaits; /* that call waits for a deferred */
     const void *found;
 };
 
 static _Unwind_Reason_Code look_at_frame(struct _Unwind_Context *context, void *user)
 {
     struct search *search = user;
-    const char *address = (const char *)(uintptr_t)_Unwind_GetIP(context) - 1; /* in the call, not behind it */
+    /* Inside the call instruction, not after it. */
+    const char *address = (const char *)(uintptr_t)_Unwind_GetIP(context) - 1;
     const void *function = _Unwind_FindEnclosingFunction((void *)(uintptr_t)address);
     if ((uintptr_t)function == (uintptr_t)pw_sweep_advance)
-        return _URC_END_OF_STACK; /* with nothing found: a compiler made a jump of the author's last call */
+        return _URC_END_OF_STACK; /* nothing found: the compiler turned the author's last call into a jump */
     bool is_one = is_authoring_call(function);
     search->inside = search->inside || is_one;
     search->awaits = search->awaits || (uintptr_t)function == (uintptr_t)pawl_recall_deferred;

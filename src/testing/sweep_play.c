@@ -1,6 +1,9 @@
-/* sweep_play.c - the script of a sweep, played in a world of its own: create, run, send events at their times, run to the
- * end.  When the process dies in between, the next one begins.  It finds that the lease of the dead one has ended, as it does
- * where the store can tell who is dead, so time passes as it does undisturbed.  A call that was refused is made again. */
+/* sweep_play.c - plays the script of a sweep in a world of its own: create, run, send events at their times, run to
+ * the end.
+ *
+ * If the process dies in between, the next one begins.  It finds the lease of the dead process ended, as with a
+ * store that can tell which processes are dead, so time passes as in the undisturbed play.  A call that was refused
+ * is made again. */
 #include <stdio.h>
 
 #include "common/duration.h"
@@ -9,7 +12,7 @@
 #include "testing/sweep.h"
 #include "value/value.h"
 
-enum { LATER_MS = 25 * 60 * 60 * 1000 }; /* another hour of another day */
+enum { LATER_MS = 25 * 60 * 60 * 1000 }; /* a different hour of a different day */
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------------- */
 
@@ -46,7 +49,7 @@ void pw_sweep_play_free(struct pw_sweep_play *play)
 {
     if (play->world == NULL)
         return;
-    pawl_world_close(play->world); /* its store knows the watch */
+    pawl_world_close(play->world); /* first, because its store uses the watch */
     pw_sweep_watch_free(&play->watch);
 }
 
@@ -60,7 +63,7 @@ static pawl_status end_lease(const struct pw_sweep_play *play, struct pawl_error
     return pw_world_apply(play->world, &op, error);
 }
 
-/* The author's process is gone, and its memory with it. */
+/* The author's process is gone: lets the caller reset what was in its memory. */
 static void forget(const struct pw_sweep_play *play)
 {
     if (play->options->crashed != NULL)
@@ -102,13 +105,13 @@ static pawl_status create(struct pw_sweep_play *play, size_t position, struct pa
     return pawl_create(play->world->engine, play->world->scope, play->options->workflow, &options, &instance, error);
 }
 
-/* Up to the time of that event. */
+/* Runs up to the time of this event. */
 static pawl_status run_up_to(struct pw_sweep_play *play, size_t position, struct pawl_error *error)
 {
     struct pawl_instance instance;
     char duration[32];
     int64_t after_ms = 0;
-    (void)pw_duration_parse(play->options->events[position].after, &after_ms); /* it was, before */
+    (void)pw_duration_parse(play->options->events[position].after, &after_ms); /* checked before */
     PAWL_TRY(pawl_world_get(play->world, play->options->workflow, PW_SWEEP_ID, &instance, error));
     int64_t left_ms = instance.created_at_ms + after_ms - pawl_world_now_ms(play->world);
     if (left_ms <= 0)
@@ -117,10 +120,10 @@ static pawl_status run_up_to(struct pw_sweep_play *play, size_t position, struct
     return pawl_world_advance(play->world, duration, error);
 }
 
-/* No event type has a colon in it. */
+/* Marks the name of a deferred.  No event type contains a colon. */
 #define DEFERRED "deferred:"
 
-/* Its token is asked for in what is due now, at the latest. */
+/* Completes a deferred, after running what is due now, because the workflow takes the token there at the latest. */
 static pawl_status complete(struct pw_sweep_play *play, const struct pawl_sweep_event *event, struct pawl_error *error)
 {
     struct pawl_instance instance;
@@ -130,7 +133,7 @@ static pawl_status complete(struct pw_sweep_play *play, const struct pawl_sweep_
         return PAWL_OK;
     pawl_status status = pawl_world_deferred_succeed(play->world, play->options->workflow, PW_SWEEP_ID,
                                                      event->type + strlen(DEFERRED), event->payload_json, error);
-    /* it came too late, as in life: the wait was over */
+    /* too late, which also happens in production: the wait was over */
     return status == PAWL_DEFERRED_COMPLETED ? PAWL_OK : status;
 }
 
@@ -146,7 +149,7 @@ static pawl_status send(struct pw_sweep_play *play, size_t position, struct pawl
     options.event_id = id;
     pawl_status status = pawl_send_event(play->world->engine, play->world->scope, play->options->workflow, PW_SWEEP_ID,
                                          &options, NULL, error);
-    return status == PAWL_INSTANCE_TERMINAL ? PAWL_OK : status; /* it came too late, as in life */
+    return status == PAWL_INSTANCE_TERMINAL ? PAWL_OK : status; /* too late, which also happens in production */
 }
 
 static pawl_status run_to_end(struct pw_sweep_play *play, size_t position, struct pawl_error *error)
@@ -155,7 +158,8 @@ static pawl_status run_to_end(struct pw_sweep_play *play, size_t position, struc
     return pawl_world_run_to_end(play->world, error);
 }
 
-/* What the instance waits for; or the child that it waits for, and so on.  NULL: nothing, or it cannot be told. */
+/* The step in which the instance waits, or, if that is a wait for a child, the step in which the child waits, and so
+ * on.  NULL: none, or not known. */
 static const struct pawl_step_record *find_wait(const struct pw_sweep_play *play)
 {
     enum { DEPTH_MAX = 100 };
@@ -174,7 +178,7 @@ static const struct pawl_step_record *find_wait(const struct pw_sweep_play *play
     return NULL;
 }
 
-/* Why there is no end to it: the world's words, or what nobody does. */
+/* Explains why the run does not end: the world's error, or what nobody does. */
 static const char *explain_endless(struct pw_sweep_play *play, const char *told)
 {
     pawl_scope *scope = play->world->scope;
@@ -193,7 +197,7 @@ static const char *explain_endless(struct pw_sweep_play *play, const char *told)
     return pawl_scope_format(scope, "%s", told);
 }
 
-/* Does it, in this process or in the next: a play has one crash. */
+/* Does `what` in this process or, if it dies, again in the next one.  A play has one crash. */
 static pawl_status insist(struct pw_sweep_play *play, act *what, size_t position, struct pawl_error *error)
 {
     struct pawl_error told = { PAWL_OK, "" };
@@ -221,7 +225,8 @@ static pawl_status follow_script(struct pw_sweep_play *play, struct pawl_error *
     return insist(play, run_to_end, 0, error);
 }
 
-/* ---- What it came to -------------------------------------------------------------------------------------------------------------- */
+/* ---- The outcome
+ * ------------------------------------------------------------------------------------------------------------------ */
 
 static pawl_status read_outcome(struct pw_sweep_play *play, struct pawl_error *error)
 {
@@ -310,7 +315,7 @@ pawl_status pw_sweep_play_run(struct pw_sweep_play *play, struct pawl_error *err
     if (status == PAWL_OK)
         status = follow_script(play, error);
     if (play->crash != NULL)
-        play->crash->counting = false; /* what looks at it from now on is no part of it */
+        play->crash->counting = false; /* what follows only looks, and does not belong to the play */
     if (play->watch.out_of_memory)
         return pw_error_plain(error, PAWL_NOMEM);
     if (play->endless != NULL || pw_sweep_has_seen_enough(&play->watch))

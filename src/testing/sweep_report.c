@@ -148,7 +148,7 @@ static const char *add_finding(pawl_scope *scope, const char *text, const struct
     return text;
 }
 
-/* It may well have an end, but was not played up to it. */
+/* Describes a play without an outcome.  It may have an end that was not reached. */
 static const char *describe_no_outcome(const struct pawl_sweep_report *report)
 {
     bool is_stopped = report->finding_count > 0 && report->findings[0].kind == PAWL_SWEEP_NONDETERMINISTIC;

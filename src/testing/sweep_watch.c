@@ -1,8 +1,8 @@
-/* sweep_watch.c - what workflow functions do, pass by pass.
+/* sweep_watch.c - records what workflow functions do in each pass, and compares passes.
  *
- * Each pass of a run must make the durable calls of the pass before, lane by lane and in the same order, as far as that pass
- * went.  One thing excuses another path: a crash that took the outcome of a call after the code had seen it.  The calls after
- * that one need not be made again. */
+ * Each pass of a run must make the same durable calls as the pass before, lane by lane and in the same order, as far
+ * as that pass went.  Only one thing excuses another path: a crash that lost the outcome of a call after the code
+ * had seen it.  The calls after that one need not be made again. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
@@ -13,7 +13,7 @@ enum { CALLS_MAX = 200000, UNHEEDED_MAX = 10000, CLOCK_MOVES_MS = 1001, PATH_SIZ
 
 /* ---- Runs and steps --------------------------------------------------------------------------------------------------- */
 
-/* Zeroed.  NULL when memory is out, which the watch remembers. */
+/* Takes zeroed memory.  NULL when memory runs out; the watch remembers that. */
 static void *take(struct pw_sweep_watch *watch, size_t size)
 {
     void *memory = pw_arena_zero(&watch->arena, size);
@@ -100,7 +100,7 @@ void pw_sweep_note_recorded(struct pw_sweep_watch *watch, const struct pw_op_ste
     struct pw_sweep_step *step = run != NULL ? find_or_add_step(watch, run, op->row.name) : NULL;
     if (step == NULL)
         return;
-    /* A repair puts a failed step back: as it was before its first attempt. */
+    /* A repair puts a failed step back to its state before the first attempt. */
     bool put_back = op->row.status == PAWL_STEP_WAITING && op->row.attempts == 0;
     step->finished = !put_back && (step->finished || op->row.status != PAWL_STEP_WAITING);
     if (step->recorded)
@@ -125,7 +125,7 @@ void pw_sweep_note_lost(struct pw_sweep_watch *watch, const struct pw_op_step *o
 
 /* ---- What the author's code calls ---------------------------------------------------------------------------------------- */
 
-/* From the lane up to the main one; a path that is too long for the buffer loses its upper end. */
+/* The path from the main lane to this one.  A path that is too long for the buffer loses its upper end. */
 static const char *path_of(const pawl_lane *lane, char buffer[PATH_SIZE])
 {
     size_t at = PATH_SIZE - 1;
@@ -159,7 +159,7 @@ static struct pw_sweep_lane *find_or_add_lane(struct pw_sweep_watch *watch, cons
     return lane;
 }
 
-/* What the lane calls in this pass.  NULL: no function that is watched is being run, or memory is out. */
+/* The calls of the lane in this pass.  NULL: no watched function is running, or memory ran out. */
 static struct pw_sweep_list *list_of(struct pw_sweep_watch *watch, const pawl_lane *lane)
 {
     char buffer[PATH_SIZE];
@@ -180,9 +180,9 @@ static void stop_looping(struct pw_sweep_watch *watch, const pawl_lane *lane, co
     atomic_store(&lane->turn->cancelled, true);
 }
 
-/* A name that comes again in a pass is the same step and gets the same answer, which is hardly ever what was meant.  A deferred
- * has one name for its token and for the wait, so only the wait counts.  With one thread, branches are called once in a
- * pass. */
+/* Notes a name that is used twice in a pass.  It is the same step and gets the same answer, which is hardly ever
+ * intended.  A deferred has one name for its token and for the wait, so only the wait counts.  With one thread, each
+ * branch is called once in a pass. */
 static void note_name(struct pw_sweep_watch *watch, const struct pw_sweep_run *run, const struct pw_sweep_call *call)
 {
     struct pw_sweep_step *step = call->step;
@@ -198,7 +198,7 @@ static void note_name(struct pw_sweep_watch *watch, const struct pw_sweep_run *r
     }
 }
 
-/* The call that was there before its body ran. */
+/* True if this call only asks for the outcome of the body that it has just run. */
 static bool asks_for_outcome(const struct pw_sweep_watch *watch, struct pw_sweep_step *step,
                              const struct pw_sweep_run *run)
 {
@@ -209,7 +209,7 @@ static bool asks_for_outcome(const struct pw_sweep_watch *watch, struct pw_sweep
     return asks;
 }
 
-/* Calls without end have no place in the list. */
+/* True once a pass makes calls without end: those are not listed. */
 static bool is_endless(struct pw_sweep_watch *watch, struct pw_sweep_run *run, const pawl_lane *lane,
                        const struct pw_sweep_call *call)
 {
@@ -241,7 +241,7 @@ static void reached(void *user, const pawl_lane *lane, struct pw_text name, enum
     append(watch, calls, &call);
 }
 
-/* A race was reached by its name, just now. */
+/* A fork was reached.  For a race, reached() has just noted the call by its name. */
 static void forked(void *user, const pawl_lane *lane, size_t branches, bool is_race)
 {
     bool awaits;
@@ -262,8 +262,9 @@ static void forked(void *user, const pawl_lane *lane, size_t branches, bool is_r
     append(watch, calls, &call);
 }
 
-/* If the loop has no end, nothing can stop it from here, because its code must return by itself.  So the caller is told.  The
- * loop is slowed down, because the names that it makes up use memory until it is stopped from outside. */
+/* The code ignores PAWL_SUSPENDED.  Nothing here can stop an endless loop, because its code must return by itself.
+ * So the caller is told.  The loop is slowed down, because the names that it makes up use memory until it is stopped
+ * from outside. */
 static void unheeded(void *user, const pawl_lane *lane)
 {
     static const struct timespec a_little = { .tv_nsec = 1000000 };
@@ -315,7 +316,7 @@ static void forget_lost(struct pw_sweep_run *run)
     run->lost_at = SIZE_MAX;
 }
 
-/* The lanes of the pass before the last are used again. */
+/* Begins a pass.  Reuses the lanes of the pass before the last. */
 static void begin_pass(struct pw_sweep_watch *watch, const pawl_turn *turn)
 {
     struct pw_sweep_run *run = find_or_add_run(watch, turn);
@@ -335,7 +336,7 @@ static void begin_pass(struct pw_sweep_watch *watch, const pawl_turn *turn)
     forget_lost(run);
 }
 
-/* Those from position `first` on. */
+/* Appends the calls of `more` from position `first` on. */
 static void append_all(struct pw_sweep_watch *watch, struct pw_sweep_list *list, const struct pw_sweep_list *more,
                        size_t first)
 {
@@ -350,7 +351,8 @@ bool pw_sweep_is_same_call(const struct pw_sweep_call *left, const struct pw_swe
            pw_text_equal(left->step->name, right->step->name) && (!is_known || left->branches == right->branches);
 }
 
-/* A list may be shorter: the pass ended early.  Only a function that came to its end must have been everywhere. */
+/* True if the lists differ.  A list may be shorter if the pass ended early.  Only a function that reached its end
+ * must have made all calls. */
 static bool lists_differ(const struct pw_sweep_list *expected, const struct pw_sweep_list *seen, bool at_end)
 {
     for (size_t i = 0; i < expected->count && i < seen->count; i++) {
@@ -409,7 +411,7 @@ bool pw_sweep_watch_begin(struct pw_sweep_watch *watch)
             return false;
         *watched = (struct watched){ watch, definition->advance, definition->user };
         if (definition->advance == NULL)
-            continue; /* polled: nobody takes its turns here */
+            continue; /* polled: no turn of it runs here */
         definition->advance = pw_sweep_advance;
         definition->user = watched;
     }

@@ -39,7 +39,7 @@ struct line {
     FILE *file;
     char *text;
     size_t size;
-    bool applied; /* of a unit: what its ops put out is valid */
+    bool applied; /* the unit was applied, so the results in its ops are valid */
 };
 
 static void put_time(const struct line *line, const char *before, int64_t at_ms)
@@ -51,7 +51,7 @@ static void put_time(const struct line *line, const char *before, int64_t at_ms)
         fprintf(line->file, "%s%lld ms", before, (long long)at_ms);
 }
 
-/* The stream knows where the line is, so it must stay there. */
+/* Begins a line.  The struct must not move, because the stream points into it. */
 static bool begin_line(struct line *line, int64_t now_ms)
 {
     *line = (struct line){ .text = NULL };
@@ -61,7 +61,7 @@ static bool begin_line(struct line *line, int64_t now_ms)
     return line->file != NULL;
 }
 
-/* Appends the line, or drops it if memory is out. */
+/* Appends the line, or drops it if memory runs out. */
 static void end_line(struct pw_trace *trace, struct line *line, bool is_wanted)
 {
     bool is_whole = fputc('\n', line->file) != EOF && ferror(line->file) == 0;
@@ -71,7 +71,7 @@ static void end_line(struct pw_trace *trace, struct line *line, bool is_wanted)
     if (text != NULL) {
         memcpy(text + trace->size, line->text, line->size);
         trace->text = text;
-        trace->size += pw_text_mend(text + trace->size, line->size); /* notes may cut what they quote */
+        trace->size += pw_text_mend(text + trace->size, line->size); /* a note may have cut a quoted text */
         text[trace->size] = '\0';
     }
     pthread_mutex_unlock(&trace->lock);
@@ -90,7 +90,7 @@ void pw_trace_note(void *trace, int64_t now_ms, const char *format, va_list argu
 
 /* ---- Ops in words -------------------------------------------------------------------------------------------- */
 
-/* The author's texts may hold anything; a line stays a line. */
+/* Escapes control characters, so that a text cannot break the line. */
 static void put_quoted(const struct line *line, const char *before, struct pw_text text)
 {
     fprintf(line->file, "%s\"", before);
@@ -300,7 +300,7 @@ static void put_hook_resend(const struct line *line, const struct pw_op *op)
     fprintf(line->file, "hook again %s", op->as.hook_resend.id.data);
 }
 
-/* An op that is not listed here is told by its word alone. */
+/* An op that is not listed here is shown by its word alone. */
 static void put_op(const struct line *line, const struct pw_op *op)
 {
 #define OP_WORD(KIND, member, how) #member,
@@ -333,7 +333,7 @@ static void put_op(const struct line *line, const struct pw_op *op)
         fputs(words[op->kind], line->file);
 }
 
-/* Looked, and found nothing to take. */
+/* True if the op looked for something to take and found nothing. */
 static bool did_nothing(const struct line *line, const struct pw_op *op)
 {
     return line->applied && ((op->kind == PW_OP_REAP && op->as.reap.reaped == 0) ||
@@ -384,7 +384,7 @@ static pawl_status trace_apply(struct pw_store *store, struct pw_unit **units, s
 {
     struct trace_store *own = (struct trace_store *)store;
     struct pw_store *inner = own->forward.inner;
-    int64_t now_ms = inner->ops->now_ms(inner); /* a world's time stands still meanwhile */
+    int64_t now_ms = inner->ops->now_ms(inner); /* a world's time stands still during the call */
     pawl_status status = inner->ops->apply(inner, units, count, error);
     for (size_t i = 0; i < count; i++) {
         bool whole_failed = status != PAWL_OK;

@@ -1,4 +1,5 @@
-/* world.c - opening and closing, time, chance, and running.  See include/pawl/testing.h. */
+/* world.c - opens and closes a world; its time, its randomness, and running what is due.  See
+ * include/pawl/testing.h. */
 #include "testing/world.h"
 
 #include <stdlib.h>
@@ -21,14 +22,15 @@ static int64_t world_monotonic_ms(void *user)
     return atomic_load(&((pawl_world *)user)->monotonic_ms);
 }
 
-/* Time passes: for both clocks. */
+/* Lets time pass on both clocks. */
 static void pass_until(pawl_world *world, int64_t until_ms)
 {
     atomic_fetch_add(&world->monotonic_ms, until_ms - atomic_load(&world->now_ms));
     atomic_store(&world->now_ms, until_ms);
 }
 
-/* SplitMix64: a counter with an odd step, and a mixing of it.  The state is the counter, so that one addition draws. */
+/* SplitMix64: a counter with an odd step, whose value is mixed.  The counter is the whole state, so one atomic
+ * addition draws a number. */
 static uint64_t draw(pawl_world *world)
 {
     const uint64_t step = UINT64_C(0x9E3779B97F4A7C15);
@@ -143,7 +145,7 @@ static pawl_status refuse_endless(const pawl_world *world, struct pawl_error *er
                     (long long)world->turns_max);
 }
 
-/* Runs all that is due now, and tells when something is due next. */
+/* Runs everything that is due now, and reports when something is due next. */
 static pawl_status run_due(pawl_world *world, int64_t *turns_left, int64_t *out_next_ms, struct pawl_error *error)
 {
     int64_t processed = 0;
@@ -155,7 +157,8 @@ static pawl_status run_due(pawl_world *world, int64_t *turns_left, int64_t *out_
     return is_endless ? refuse_endless(world, error) : PAWL_OK;
 }
 
-/* Runs everything up to that time, each thing when it is due.  A body may move the clock, so it is read again each time. */
+/* Runs everything up to until_ms, each run when it is due.  A body may move the clock, so the clock is read again
+ * each time. */
 static pawl_status run_until(pawl_world *world, int64_t until_ms, struct pawl_error *error)
 {
     int64_t turns_left = world->turns_max, next_ms = 0;
@@ -165,7 +168,7 @@ static pawl_status run_until(pawl_world *world, int64_t until_ms, struct pawl_er
             return PAWL_OK;
         if (next_ms > atomic_load(&world->now_ms))
             pass_until(world, next_ms);
-        else if (--turns_left <= 0) /* due, and yet nobody took it */
+        else if (--turns_left <= 0) /* due, but no runner took it */
             return refuse_endless(world, error);
     }
 }
@@ -215,7 +218,7 @@ pawl_status pawl_world_advance(pawl_world *world, const char *duration, struct p
     return PAWL_OK;
 }
 
-/* Stays within what a record can hold, where 0 means "no time". */
+/* Stays within the times that a row can hold, where 0 means "no time". */
 static int64_t time_after(const pawl_world *world, int64_t by_ms)
 {
     int64_t to_ms;

@@ -1,13 +1,16 @@
-/* branches.c - parallel branches: all of them, or the first. */
+/* branches.c - parallel branches: pawl_all() and pawl_first().
+ *
+ * Each branch has a copy of the run with a lane, failure and undo list of its own.  When the branches are joined,
+ * the run takes over what they have to undo, and the failure that counts. */
 #include <stdatomic.h>
 #include <string.h>
 
 #include "value/value.h"
 #include "workflow/run.h"
 
-/* What became of a branch. */
+/* How a branch ended. */
 struct branch_end {
-    pawl_status failed; /* the status that the failure belongs to */
+    pawl_status failed; /* the status to which the failure belongs */
     struct pawl_failure failure;
     bool parked; /* it waits for repair */
     struct pw_undo *_Atomic undos;
@@ -17,7 +20,7 @@ struct branch_end {
 struct branch_set {
     pawl_run *run;
     struct pawl_branch *branches;
-    struct branch_end *ends; /* this and the next: one for each branch, in the run's scope */
+    struct branch_end *ends; /* one for each branch, like statuses, in the run's scope */
     pawl_status *statuses;
     size_t count;
 };
@@ -31,7 +34,7 @@ static pawl_status run_branch(pawl_lane *lane, size_t position, void *user)
     run.lane = lane;
     run.failed = PAWL_OK;
     run.undos = &end->undos;
-    atomic_store(run.undos, NULL); /* it may have been called before in this pass */
+    atomic_store(run.undos, NULL); /* the branch may have been called before in this pass */
     branch->result = NULL;
     pawl_status status = branch->run(&run, branch->input, &branch->result);
     end->failed = run.failed;
@@ -40,7 +43,7 @@ static pawl_status run_branch(pawl_lane *lane, size_t position, void *user)
     return run.parked ? PAWL_SUSPENDED : status;
 }
 
-/* A branch without a function would crash at every start. */
+/* Checks the branches, because one without a function would crash at every start, and makes room for their ends. */
 static pawl_status begin(struct branch_set *set, pawl_run *run, const char *name, struct pawl_branch *branches,
                          size_t count)
 {
@@ -60,7 +63,8 @@ static pawl_status begin(struct branch_set *set, pawl_run *run, const char *name
     return PAWL_OK;
 }
 
-/* The branches are joined, or could not be: the run undoes what any of them did.  If one waits for repair, so does the run. */
+/* The branches are joined, or could not be: the run undoes what any of them did.  If one waits for repair, the run
+ * does as well. */
 static pawl_status join(struct branch_set *set, pawl_status status)
 {
     pawl_run *run = set->run;
@@ -71,7 +75,7 @@ static pawl_status join(struct branch_set *set, pawl_status status)
     return pw_run_relay(run, status);
 }
 
-/* The branch's failure, if it failed, becomes the run's. */
+/* If the branch failed, its failure becomes the run's. */
 static pawl_status adopt(pawl_run *run, const struct branch_set *set, size_t position)
 {
     pawl_status status = set->statuses[position];
@@ -98,7 +102,7 @@ pawl_status pawl_first(pawl_run *run, const char *name, struct pawl_branch *bran
     struct branch_set set;
     size_t winner;
     PAWL_TRY(begin(&set, run, name, branches, count));
-    /* Losers are joined as well: a pass that undoes shows them, see pawl_turn_unwind(). */
+    /* Losers are joined as well, because a pass that undoes calls them again: see pawl_turn_unwind(). */
     PAWL_TRY(
         join(&set, pawl_lane_first(run->lane, name, strlen(name), count, run_branch, &set, &winner, set.statuses)));
     for (size_t i = 0; i < count; i++)

@@ -1,4 +1,4 @@
-/* delegated.c - durable calls that somebody else finishes: a worker carries out a function, a child ends, or whoever has the token
+/* delegated.c - durable calls that others finish: a worker runs a function, a child ends, or the holder of a token
  * completes a deferred. */
 #include <string.h>
 
@@ -24,7 +24,7 @@ pawl_status pawl_call(pawl_run *run, const char *name, const char *function, con
 /* What a step that creates a child needs. */
 struct pw_child {
     const char *workflow;
-    const char *id; /* NULL: one is made */
+    const char *id; /* NULL: one is generated */
     bool attached;
     const pawl_value *params;
 };

@@ -1,4 +1,4 @@
-/* function.c - functions: registered by name, carried out as jobs, or called bare. */
+/* function.c - functions: registered by name, and run as jobs or called bare. */
 #include <string.h>
 
 #include "base/error.h"
@@ -8,7 +8,7 @@
 
 /* ---- As a job ---------------------------------------------------------------------------------------------------------- */
 
-/* Only the end is recorded: the calling run counts the attempts. */
+/* Records the end of the job.  Its attempt is not recorded, because the calling run counts the attempts. */
 static void end_job(pawl_turn *turn, const struct pw_verdict *outcome)
 {
     if (pawl_lane_suspended(pawl_turn_lane(turn)))
@@ -49,7 +49,7 @@ static void take_job(pawl_run *run, const struct pw_function *function, const pa
         pawl_turn_suspend(run->turn);
     else if (status != PAWL_OK)
         pawl_turn_fail_for_good(run->turn, pawl_status_name(status), pawl_lane_error(run->lane));
-    else if (answer.kind == PAWL_ANSWER_FAILED) /* its timeout, as an earlier pass found */
+    else if (answer.kind == PAWL_ANSWER_FAILED) /* the timeout, which an earlier pass recorded */
         pawl_turn_fail(run->turn, answer.error_name, answer.error_message);
     else if (answer.kind == PAWL_ANSWER_DONE)
         pawl_turn_finish(run->turn, answer.result_json, answer.result_size);
@@ -79,7 +79,7 @@ pawl_status pawl_invoke(pawl_run *run, const char *function, const pawl_value *d
     if (called == NULL)
         return pawl_run_fail(run, pawl_status_name(PAWL_INVALID), "no function \"%.80s\" is registered here",
                              function != NULL ? function : "");
-    /* In the run's own scope: the result is the run's. */
+    /* In the run's own scope, because the result belongs to the run. */
     struct pw_body body = pw_body_of(called->name, called->run);
     pawl_step step = {
         .run = run, .name = called->name, .number = 1, .user = called->user, .scope = run->scope, .failed = PAWL_OK
@@ -90,7 +90,7 @@ pawl_status pawl_invoke(pawl_run *run, const char *function, const pawl_value *d
         return PAWL_NOMEM;
     if (outcome.status != PAWL_OK)
         return pw_run_failed(run, PAWL_FAILED, outcome.failure.name, outcome.failure.message);
-    run->failed = PAWL_OK; /* what failed before was handled */
+    run->failed = PAWL_OK; /* an earlier failure was handled */
     if (out_result != NULL)
         *out_result = outcome.value;
     return PAWL_OK;

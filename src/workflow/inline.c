@@ -1,6 +1,6 @@
-/* inline.c - a whole run in the thread of its caller, on an engine of its own.  That engine knows the same workflows and
- * functions and keeps its store in memory.  Sleeps are waited out.  Nobody outside can reach the run with an event, a deferred
- * or a resume, so a run that waits for nothing else is given up at once. */
+/* inline.c - runs a whole run in the thread of its caller, on an engine of its own.  That engine has the same
+ * workflows and functions and keeps its store in memory.  Sleeps are waited out.  Nobody outside can reach the run
+ * with an event, a completed deferred or a resume, so a run that waits only for those is given up at once. */
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -43,11 +43,11 @@ static bool is_finished(const struct pawl_instance *instance)
 
 /* What the runs in memory wait for. */
 struct outlook {
-    bool waits_for_time;   /* one of them sleeps, or waits for another attempt */
-    int64_t timeout_at_ms; /* the earliest of waits for somebody else; INT64_MAX: there is none */
+    bool waits_for_time;   /* a run sleeps, or waits for a retry */
+    int64_t timeout_at_ms; /* the earliest timeout of a wait for others; INT64_MAX: none */
 };
 
-/* The timeout of a wait is not worth waiting for: it would only pass. */
+/* The timeout of a wait for others is not worth waiting for, because nobody could end the wait before. */
 static void look_at_step(const struct pawl_step_record *step, struct outlook *outlook)
 {
     if (step->status != PAWL_STEP_WAITING)
@@ -90,8 +90,8 @@ static pawl_status look_at_workflow(pawl_engine *engine, pawl_scope *scope, cons
     return PAWL_OK;
 }
 
-/* PAWL_INVALID: it never will.  It may wait for any of the runs in memory, including one that was put off until next_at_ms
- * because memory was short. */
+/* PAWL_INVALID if the run will never go on.  It may depend on any of the runs in memory, including one that was put
+ * off until next_at_ms because memory was short. */
 static pawl_status check_hope(pawl_engine *engine, pawl_scope *scope, const struct pw_shelf *shelf,
                               const struct pawl_instance *instance, int64_t next_at_ms, struct pawl_error *error)
 {
@@ -153,7 +153,7 @@ static pawl_status carry(pawl_engine *engine, const struct pw_shelf *shelf, cons
 {
     struct pawl_runner_options options = PAWL_RUNNER_OPTIONS_INIT;
     pawl_runner *runner;
-    options.lease_ms = LEASE_MS; /* nobody else can take what is in memory: it is not worth renewing */
+    options.lease_ms = LEASE_MS; /* no other process can take what is in memory, so leases need no renewal */
     options.tick_alone = true;
     PAWL_TRY(pawl_runner_open(engine, &options, &runner, error));
     pawl_status status = PAWL_OK;

@@ -1,4 +1,4 @@
-/* module.c - a file's workflows and functions, from the same program or from a shared object. */
+/* module.c - registers the workflows and functions of a module, from the same program or from a shared object. */
 #include <dlfcn.h>
 #include <string.h>
 
@@ -53,7 +53,7 @@ static void unload(void *handle)
     (void)dlclose(handle);
 }
 
-/* It stays until the engine is closed. */
+/* Loads a shared object.  It stays loaded until the engine is closed. */
 static pawl_status load(pawl_engine *engine, const char *path, struct loaded *out_loaded, struct pawl_error *error)
 {
     if (engine == NULL || path == NULL)

@@ -1,4 +1,4 @@
-/* process.c - a program as a step's body. */
+/* process.c - runs a program as a step's body: JSON on its standard input, and its result on its standard output. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* environ, sigabbrev_np */
 #endif
@@ -11,7 +11,7 @@
 
 enum {
     OWN_VARIABLES = 5,
-    OUTPUT_BYTES_MAX = 64 << 20 /* to protect memory; the limit of a result is checked where all results are */
+    OUTPUT_BYTES_MAX = 64 << 20 /* protects memory; the limit of results is checked with all results */
 };
 
 /* ---- Its environment ------------------------------------------------------------------------------------------------- */
@@ -25,7 +25,8 @@ static bool has_name_of(const char *const *texts, size_t count, const char *text
     return false;
 }
 
-/* Our variables, those of the step, and those of the host; the first of a name counts.  NULL: memory is out. */
+/* The engine's variables, those of the step, and those of the host.  The first one of a name counts.  NULL when
+ * memory runs out. */
 static const char *const *make_environment(pawl_step *step, const struct pw_body *body)
 {
     const struct pawl_turn_info *info = &step->run->info;
@@ -107,7 +108,7 @@ static pawl_status judge(pawl_step *step, const struct pawl_process *process, co
 static bool is_wanted(void *user)
 {
     const pawl_step *step = user;
-    return !pawl_step_cancelled(step); /* which it is when its time is over */
+    return !pawl_step_cancelled(step); /* also after its timeout */
 }
 
 static pawl_status run_program(pawl_step *step, const struct pw_body *body, const pawl_value *input,

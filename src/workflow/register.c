@@ -1,11 +1,14 @@
-/* register.c - making a workflow known to the engine, and running it as a turn function. */
+/* register.c - registers a workflow with the engine, and runs it as a turn function.
+ *
+ * advance() is one pass: it makes the run, calls the workflow function through the middleware, judges how it ended,
+ * undoes what must be undone, and tells the turn. */
 #include "base/error.h"
 #include "value/value.h"
 #include "workflow/run.h"
 
 /* ---- A pass ------------------------------------------------------------------------------------------------------------ */
 
-/* Suspension counts whatever the function made of it. */
+/* Decides how the pass ended.  A suspended run stays suspended, whatever the function returned. */
 static void judge(pawl_run *run, pawl_status status, const pawl_value *result, struct pw_verdict *out)
 {
     if (status == PAWL_OK)
@@ -25,7 +28,7 @@ static void judge(pawl_run *run, pawl_status status, const pawl_value *result, s
  * is the interruption, or the first compensation that failed. */
 static void unwind(pawl_run *run, struct pw_verdict *ending)
 {
-    if (ending->status == PAWL_OK) /* an interruption may have come that no durable call was left to tell of */
+    if (ending->status == PAWL_OK) /* an interruption may have come after the last durable call */
         ending->status = pawl_lane_check(run->lane);
     bool interrupted = pawl_turn_interrupted(run->turn);
     if (pw_is_undecided(ending->status) || (ending->status == PAWL_OK && !interrupted))

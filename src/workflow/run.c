@@ -136,7 +136,7 @@ bool pw_run_is_stopped(const pawl_run *run)
     return run->parked || pawl_lane_suspended(run->lane);
 }
 
-/* Suspension is sticky and comes before every other complaint.  A read that ran out of memory answered "absent", so no
+/* Suspension is sticky and comes before every other error.  A read that ran out of memory answered "absent", so no
  * decision that the workflow based on it may count. */
 pawl_status pw_run_ready(pawl_run *run, const char *name)
 {
@@ -155,11 +155,12 @@ pawl_status pw_run_ready(pawl_run *run, const char *name)
 static pawl_status give_value(pawl_run *run, const struct pawl_answer *answer, pawl_value **out_value)
 {
     struct pw_text text = { answer->result_json, answer->result_size };
-    run->failed = PAWL_OK; /* what failed before was handled */
+    run->failed = PAWL_OK; /* an earlier failure was handled */
     return out_value != NULL ? pw_value_of_text(run->scope, text, out_value) : PAWL_OK;
 }
 
-/* A run that waits for repair parks, unless it is to stop: then nobody can repair it. */
+/* Returns the failure, or parks the run for repair if the workflow asks for that.  A run that should stop is not
+ * parked, because nobody could repair it. */
 static pawl_status give_failure(pawl_run *run, const struct pawl_answer *answer)
 {
     if (!run->registration->suspend_on_failure)
@@ -179,7 +180,7 @@ pawl_status pw_run_answer(pawl_run *run, const char *name, const struct pw_plan 
     return give_value(run, answer, out_result);
 }
 
-/* Never parks for repair: a timeout, or what somebody answered, cannot be taken back. */
+/* Never parks for repair, because a timeout or another's answer cannot be taken back. */
 pawl_status pw_run_waited(pawl_run *run, const struct pawl_answer *answer, pawl_value **out_result)
 {
     if (answer->kind != PAWL_ANSWER_FAILED)
@@ -282,7 +283,7 @@ pawl_status pawl_return(pawl_run *run, pawl_value **out_result, const char *form
 pawl_status pw_run_log(pawl_run *run, pawl_attempt *attempt, pawl_scope *scope, enum pawl_log_level level,
                        const char *category, const pawl_value *data, const char *format, va_list arguments)
 {
-    char message[PW_LOG_MESSAGE_MAX + 2]; /* long enough to show that it was too long */
+    char message[PW_LOG_MESSAGE_MAX + 2]; /* room to notice that a message is too long */
     const char *text;
     size_t size;
     vsnprintf(message, sizeof message, format, arguments);

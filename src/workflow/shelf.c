@@ -1,4 +1,4 @@
-/* shelf.c - the lists that only grow. */
+/* shelf.c - see shelf.h.  Lists that only grow, and are read without a lock. */
 #include "workflow/shelf.h"
 
 #include <stdatomic.h>

@@ -10,9 +10,9 @@
 
 struct pw_shelf;
 
-/* How each entry begins. */
+/* The first member of each entry. */
 struct pw_shelf_entry {
-    struct pw_shelf_entry *_Atomic next; /* the one that was added after it */
+    struct pw_shelf_entry *_Atomic next; /* the entry that was added after this one */
 };
 
 /* A registered workflow, as the turn function gets it back. */
@@ -22,7 +22,7 @@ struct pw_registration {
     const char *name;
     struct pawl_limits limits;
     pawl_workflow_fn *run;
-    struct pawl_policy policy; /* of its steps, unless they say otherwise */
+    struct pawl_policy policy; /* the default policy of its steps */
     void *user;
     bool suspend_on_failure;
 };
@@ -36,7 +36,7 @@ struct pw_function {
 };
 
 struct pw_wrapper {
-    struct pw_shelf_entry entry; /* the next one is further in */
+    struct pw_shelf_entry entry; /* the next wrapper is further inside */
     struct pawl_middleware how;
 };
 
@@ -46,9 +46,9 @@ struct pw_shelf {
     struct pw_shelf_entry workflows, functions, wrappers; /* each is followed by the entries of its list */
 };
 
-/* The engine's, made when there is none yet.  NULL: memory is out. */
+/* The engine's shelf.  Made at the first call.  NULL when memory runs out. */
 struct pw_shelf *pw_shelf_of(pawl_engine *engine);
-/* Zeroed memory, and a copy of a text, of the shelf's life.  NULL when out. */
+/* Zeroed memory, and a copy of a text, that live as long as the shelf.  NULL when memory runs out. */
 void *pw_shelf_take(struct pw_shelf *shelf, size_t size);
 const char *pw_shelf_text(struct pw_shelf *shelf, const char *text);
 
@@ -56,10 +56,11 @@ const char *pw_shelf_text(struct pw_shelf *shelf, const char *text);
 void pw_shelf_add(struct pw_shelf *shelf, struct pw_shelf_entry *list, struct pw_shelf_entry *entry);
 /* The entry after this one, or after the head of a list; NULL: there is none. */
 void *pw_shelf_next(const struct pw_shelf_entry *entry);
-/* NULL when there is none of that name. */
+/* NULL if no function has that name. */
 const struct pw_function *pw_shelf_function(const struct pw_shelf *shelf, const char *name);
 
-/* Both register with the engine what is, or will be, on a shelf: its own, or that of another engine that lives longer. */
+/* Both register an entry with the engine.  The entry is, or will be, on this engine's shelf or on that of another
+ * engine that lives longer. */
 pawl_status pw_define_function(pawl_engine *engine, struct pw_function *function, const char *description,
                                struct pawl_error *error) PAWL_MUST_CHECK;
 pawl_status pw_define_workflow(pawl_engine *engine, struct pw_registration *registration,

@@ -1,7 +1,7 @@
-/* step.c - inside a step's body: its result or failure, what it registers, what it may ask.
+/* step.c - what a step's body can use: its result or failure, what it registers, what it may ask.
  *
- * A body runs in three ways: as an attempt whose outcome is recorded (`records`), as a job, whose end is recorded instead, or bare,
- * without an attempt.  Only the first can register changes. */
+ * A body runs in one of three ways: as an attempt whose outcome is recorded (`records`), as a job, whose end is
+ * recorded instead, or bare, without an attempt.  Only the first can register changes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ void pw_step_call(pawl_step *step, const struct pw_body *body, const pawl_value 
     pawl_value *result = NULL;
     struct pw_verdict outcome = { .status = PAWL_OK };
     pawl_status status = pw_wrap_step(step, body, input, &result);
-    if (pw_scope_status(step->run->scope) != PAWL_OK) /* the input is the run's */
+    if (pw_scope_status(step->run->scope) != PAWL_OK) /* the input belongs to the run's scope */
         status = pw_scope_status(step->run->scope);
     else if (pw_scope_status(step->scope) != PAWL_OK)
         status = pw_scope_status(step->scope);
@@ -119,7 +119,7 @@ pawl_status pawl_fail_for_good(pawl_step *step, const char *error_name, const ch
 
 /* ---- What it registers -------------------------------------------------------------------------------------------------- */
 
-/* The text of a value that is to be recorded with the step. */
+/* The text of a value that will be recorded with the step. */
 static pawl_status text_to_record(const pawl_step *step, const pawl_value *value, struct pw_text *out_text)
 {
     return step->records ? pawl_value_text(step->scope, value, &out_text->data, &out_text->size) : PAWL_INVALID;
@@ -191,7 +191,7 @@ pawl_status pawl_step_log(pawl_step *step, enum pawl_log_level level, const char
     va_list arguments;
     if (step->attempt == NULL)
         return PAWL_INVALID;
-    /* A job records no step, and what its attempt keeps is dropped with it: the line is the run's. */
+    /* A job records no step, and its attempt's lines are dropped with the attempt.  So the line goes to the run. */
     pawl_attempt *attempt = step->records ? step->attempt : NULL;
     va_start(arguments, format);
     pawl_status status = pw_run_log(step->run, attempt, step->scope, level, category, data, format, arguments);

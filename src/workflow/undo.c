@@ -1,6 +1,8 @@
-/* undo.c - compensations: noted as steps complete, now or at a replay, and run in the reverse order of completion when the
- * run fails or is interrupted.  They are steps like others: what was undone is not undone again, and one that waits for its
- * next attempt suspends the run. */
+/* undo.c - compensations.
+ *
+ * A compensation is noted when its step completes, in this pass or in a replay.  When the run fails or is
+ * interrupted, compensations run in the reverse order of completion.  They are steps like others: what was undone is
+ * not undone again, and a compensation that waits for its next attempt suspends the run. */
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -48,7 +50,7 @@ static bool fill(pawl_run *run, struct pw_undo *undo, const char *name, const st
            (description == NULL) == (undo->policy.description == NULL);
 }
 
-/* Adds the chain that begins with `first` and ends with `last`. */
+/* Adds the chain from `first` to `last` to the run's list, without a lock. */
 static void add(pawl_run *run, struct pw_undo *first, struct pw_undo *last)
 {
     last->next = atomic_load(run->undos);
@@ -93,7 +95,8 @@ static int compare(const void *left, const void *right)
     return one->order < other->order ? 1 : one->order > other->order ? -1 : 0;
 }
 
-/* In the order in which to run them.  A step that was asked for twice is there twice.  NULL: memory is out. */
+/* The compensations in the order in which to run them.  A step that was called twice is listed twice.  NULL when
+ * memory runs out. */
 static struct pw_undo **sort(pawl_run *run, size_t *out_count)
 {
     size_t count = 0, at = 0;
@@ -110,9 +113,9 @@ static struct pw_undo **sort(pawl_run *run, size_t *out_count)
     return sorted;
 }
 
-enum { MESSAGE_SHOWN = 1024 }; /* a log line has room for it */
+enum { MESSAGE_SHOWN = 1024 }; /* fits into a log line */
 
-/* PAWL_FAILED: for good, and run->failure says with what. */
+/* Runs one compensation.  PAWL_FAILED: it failed for good, and run->failure says how. */
 static pawl_status undo_one(pawl_run *run, const struct pw_undo *undo)
 {
     struct pw_body body = pw_body_of(undo->name, undo->undo);

@@ -1,13 +1,13 @@
-/* wrap.c - middleware: each calls the next one further in, and the innermost calls the function or body. */
+/* wrap.c - middleware: each wrapper calls the next one further inside, and the innermost calls the function or body. */
 #include "base/error.h"
 #include "workflow/run.h"
 
-/* For a run or for a step; the other is NULL. */
+/* The rest of the chain, for a run or for a step; the other pointer is NULL. */
 struct pawl_next {
-    const struct pw_wrapper *inward; /* NULL: only the innermost is left */
+    const struct pw_wrapper *inward; /* the next wrapper; NULL: only the function or body is left */
     pawl_run *run;
     pawl_step *step;
-    const struct pw_body *body; /* of the step */
+    const struct pw_body *body; /* the step's body */
     const pawl_value *input;
     pawl_value **out_result;
     bool called;
