@@ -1,4 +1,14 @@
-/* engine.c - opens and closes an engine; the registry of workflows, ids, and the way to the local runner. */
+/* engine.c - opens and closes an engine; the registry of workflows, ids, and the way to the local runner.
+ *
+ * Opening: store, committer, observer.  Closing goes the other way: runners first, because they use everything else;
+ * then the committer, which refuses what is still queued; the store; and the functions that were registered with
+ * pawl_at_close(), newest first.
+ *
+ * The registry is filled before the first runner starts and never changes afterwards (`sealed`).  Definitions are
+ * never freed before the engine, so pointers to them may be kept.
+ *
+ * Services reach the started runner through struct pw_local.  `local_lock` is held for reading during such a call,
+ * so that a runner that stops waits until no service is inside it. */
 #include "engine/engine.h"
 
 #include <stdarg.h>
@@ -38,6 +48,7 @@ bool pw_options_copy(void *known, size_t known_size, const void *given)
     return true;
 }
 
+/* Replaces zeroes by the defaults.  False if a limit is negative. */
 static bool limits_fill(struct pawl_limits *limits, const struct pawl_limits *otherwise)
 {
     if (limits->steps_max < 0 || limits->payload_bytes_max < 0 || limits->unread_events_max < 0 ||
@@ -315,6 +326,7 @@ static struct pw_definition *copy_definition(pawl_engine *engine, const struct p
     return to;
 }
 
+/* Adds the definition to the table and to the list.  False when memory runs out. */
 static bool insert_sorted(pawl_engine *engine, struct pw_definition *definition)
 {
     size_t count = engine->definition_count;

@@ -1,4 +1,7 @@
-/* deliver.c - claims, calls and settles deliveries, one after the other: see hooks.h. */
+/* deliver.c - claims, calls and settles deliveries, one after the other: see hooks.h.
+ *
+ * pw_errand_exchange() settles the errand that is held and claims the next one, in one unit.  pw_errand_call() calls
+ * the hook, outside of any transaction.  Couriers and ticks alternate between the two. */
 #include <limits.h>
 
 #include "base/error.h"
@@ -177,6 +180,8 @@ pawl_status pw_errand_next_at(pawl_engine *engine, int most, int64_t *out_at_ms,
     return status;
 }
 
+/* Delivers what is due, at most `max` attempts.  Stops when memory runs out, because the next attempt would meet the
+ * same. */
 static pawl_status deliver_due(pawl_engine *engine, int64_t max, int64_t *delivered, struct pawl_error *error)
 {
     struct pw_errand errand = { .hook = NULL };

@@ -39,6 +39,7 @@ static void tell_turn(pawl_runner *runner, pawl_turn *turn, const struct pw_word
     }
 }
 
+/* Passes a message on to the turns of the instance that this runner holds. */
 static void hear(void *user, const struct pw_word *word)
 {
     pawl_runner *runner = user;
@@ -179,6 +180,8 @@ static pawl_status join_in(pawl_runner *runner, bool by_hand, struct pawl_error 
 /* ---- The eager hand-off, for services
  * ------------------------------------------------------------------------------------- */
 
+/* Promises a place to a service.  Its unit then gives the run's lease to this runner in the transaction that makes
+ * the run due, and local_deliver() follows after the commit. */
 static int64_t local_reserve(void *user, struct pw_text workflow, int64_t *out_lease_ms)
 {
     pawl_runner *runner = user;
@@ -290,6 +293,8 @@ static void close_doors(pawl_runner *runner)
     (void)pw_engine_set_local(runner->engine, NULL);
 }
 
+/* Stops in this order: no new work; the keeper, which ends once every held turn has closed; the workers; the
+ * committer's threads. */
 void pawl_runner_stop(pawl_runner *runner)
 {
     if (runner == NULL || !runner->threaded)

@@ -188,6 +188,8 @@ static bool is_due_soon(pawl_runner *runner, const struct pw_turn_result *result
            result->due_at_ms - pawl_now_ms(runner->engine) < runner->options.poll_ms;
 }
 
+/* The end of a turn in this runner: gives the lease back if the turn is lost, keeps the history, and wakes the
+ * keeper, because there is room again and the run may be due soon. */
 void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
 {
     struct pw_fence fence;
@@ -286,6 +288,7 @@ static bool help_fork(pawl_runner *runner)
     return false;
 }
 
+/* With the lock held, which it drops meanwhile.  Branches of running turns come before ready turns. */
 static bool work_once(pawl_runner *runner)
 {
     if (help_fork(runner))

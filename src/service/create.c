@@ -67,6 +67,7 @@ static bool prepare_answer(pawl_scope *scope, const struct pw_op_create *create,
     return pw_rows_instance(scope, &row, out_instance) == PAWL_OK;
 }
 
+/* Fills in what only the commit knew. */
 static void complete_answer(const struct pw_op_create *create, struct pawl_instance *instance)
 {
     bool is_held = create->hold_owner != 0;
@@ -86,6 +87,7 @@ struct creation {
     char generated[PW_ID_SIZE];
 };
 
+/* True if the id exists and the caller wants the existing instance, which must be read. */
 static bool has_to_read(const struct pw_request *request)
 {
     return request->unit.refusal == PW_REFUSED_INSTANCE_EXISTS && ((const struct creation *)request)->return_existing;

@@ -44,6 +44,7 @@ enum pawl_instance_status pw_rows_status(const struct pw_instance *row)
     return row->outcome == PW_OUTCOME_OPEN ? of_task[row->task.status] : of_outcome[row->outcome];
 }
 
+/* The phase refines the status: an active run is queued or running, and a paused one may wait for repair. */
 enum pawl_phase pw_rows_phase(const struct pw_instance *row)
 {
     static const enum pawl_phase of_status[PAWL_INSTANCE_STATUSES] = {

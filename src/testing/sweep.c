@@ -1,4 +1,9 @@
-/* sweep.c - decides which cases of a crash sweep are played, and judges each.  See include/pawl/testing.h. */
+/* sweep.c - decides which cases of a crash sweep are played, and judges each.  See include/pawl/testing.h.
+ *
+ * The cases, in this order: the script undisturbed; replayed at every durable call; with a crash before and after
+ * every commit that changed something; and replayed just before its end, a day later.  Every case must end and take
+ * the same path as before.  A crashed case must also have the outcome, the instances and the steps of the
+ * undisturbed one. */
 #include "testing/sweep.h"
 
 #include <stdio.h>

@@ -219,6 +219,8 @@ static pawl_status interrupt_call(struct pw_call *call)
         &(struct pw_boundary){ .lane = call->lane, .step = step, .unless_new_events = true, .ends = &job });
 }
 
+/* A call is in one of three states: no job is pending (order one), a job is pending (wait for its answer, or look at
+ * it when the timeout may be over), or the last attempt failed (wait for the retry). */
 static pawl_status call_look(struct pw_call *call)
 {
     pawl_lane *lane = call->lane;
@@ -305,6 +307,8 @@ static pawl_status look_at_child(struct pw_call *call, bool *out_ended)
     return status;
 }
 
+/* Looks for the answer of the child.  If there is none at the first look, the child itself is read, because it may
+ * have ended before this run waited.  Then the step waits for the event. */
 static pawl_status child_look(struct pw_call *call)
 {
     struct pw_step_row *row = &call->step->row;
@@ -391,6 +395,7 @@ pawl_status pawl_recall_token(pawl_lane *lane, const char *name, size_t name_siz
     return status;
 }
 
+/* A deferred gets a wake time at its first wait.  Without a timeout the wait is renewed whenever that time has come. */
 static pawl_status deferred_look(struct pw_call *call)
 {
     static const char late[] = "nobody completed the deferred in time";

@@ -236,6 +236,9 @@ static void count_body(const pawl_attempt *attempt)
     pw_stats_body(&attempt->turn->engine->stats, pw_system_monotonic_us() - attempt->begun_us);
 }
 
+/* The body has returned.  If the watchdog has already recorded a timeout, the outcome is dropped and the lane
+ * suspends: it goes on with the retry or with the failure.  A body that returned too late, before the watchdog
+ * noticed, also counts as timed out. */
 static pawl_status attempt_end(pawl_attempt *attempt, const struct pw_attempt_outcome *outcome)
 {
     pawl_lane *lane = attempt->lane;
@@ -261,6 +264,8 @@ void pw_attempt_give_back(pawl_attempt *attempt)
     let_go(attempt);
 }
 
+/* The body of a job has returned.  Nothing is recorded for the attempt unless it is late, because the end of the
+ * turn records the job's outcome. */
 void pawl_attempt_drop(pawl_attempt *attempt)
 {
     count_body(attempt);

@@ -67,6 +67,8 @@ static void reopen(pawl_turn *turn, enum pw_refusal refusal)
         turn->pause_wanted = true;
 }
 
+/* With the lock held.  The table at the top of this file lists the cases.  The fence also reports what others did to
+ * the run: new events, demands and pause requests. */
 static void note_answer(pawl_turn *turn, struct turn_unit *own)
 {
     const struct pw_op_fence *fence = &own->fence->as.fence;
@@ -133,6 +135,7 @@ static void unit_done(struct pw_unit *unit, void *user)
 
 /* ---- Building ------------------------------------------------------------------------------------------------- */
 
+/* Begins a unit with the turn's fence and chain (T2).  NULL when memory runs out. */
 static struct turn_unit *unit_new(pawl_turn *turn)
 {
     struct turn_unit *own = calloc(1, sizeof *own);
@@ -175,6 +178,7 @@ static bool add_logs(struct turn_unit *own, const pawl_lane *lane, const struct 
     return add_lines(own, &own->logs);
 }
 
+/* Adds the step's row as it is now.  The row counts as stored from here on; reject_step() takes that back. */
 static bool add_step(struct turn_unit *own, struct pw_step *step)
 {
     const struct pw_fence *fence = &own->turn->claim.fence;
@@ -228,6 +232,7 @@ static pawl_status add_mutations(struct turn_unit *own, const struct pw_mutation
     return PAWL_OK;
 }
 
+/* Ends a job that the run no longer waits for. */
 static bool add_end(struct turn_unit *own, const struct pw_job *job)
 {
     return pw_unit_copy(&own->unit,
@@ -469,6 +474,7 @@ static bool is_left_over(const pawl_lane *lane, const struct pw_step *step)
     return step->rejected != PW_REFUSED_NOT || (step->in_store && step->row.status == PAWL_STEP_WAITING);
 }
 
+/* Abandons every unfinished step of the losers, and ends their jobs, in the unit that records the winner. */
 static bool add_abandoned(struct turn_unit *own, const pawl_lane *lane, int64_t now_ms)
 {
     pawl_turn *turn = own->turn;

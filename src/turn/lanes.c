@@ -96,6 +96,7 @@ static size_t take_branch(struct pw_fork *fork)
     return position;
 }
 
+/* Marks all losers.  Their bodies see it through pawl_attempt_cancelled(); their next durable call suspends them. */
 static void abandon_others(struct pw_fork *fork)
 {
     for (size_t i = 0; i < fork->count; i++) {
@@ -383,6 +384,7 @@ static pawl_status replay_winner(struct pw_fork *fork, const struct pawl_answer 
     return status == PAWL_OK && *answered == PAWL_SUSPENDED ? pw_lane_suspend(fork->parent) : status;
 }
 
+/* Races that are running are listed, so that the watchdog can record their winners (pw_lanes_record_winners()). */
 static void link_race(pawl_turn *turn, struct pw_fork *fork)
 {
     fork->outer = turn->races;
@@ -422,6 +424,8 @@ pawl_status pw_lanes_record_winners(pawl_turn *turn)
     return status;
 }
 
+/* A race without a recorded winner: runs the fork and, once everything that the losers did is certain, records who
+ * was first. */
 static pawl_status run_race(struct pw_fork *fork, struct pw_step *step, size_t *out_winner)
 {
     pawl_lane *lane = fork->parent;

@@ -154,6 +154,8 @@ static pawl_status load_within(pawl_turn *turn, struct pw_history *warm, size_t 
     return status;
 }
 
+/* No memory for the run: gives back what it holds, and tells the budget how much is wanted, so that the runner
+ * claims no more runs meanwhile. */
 static pawl_status refuse_load(pawl_turn *turn, struct pw_history *warm, int64_t wanted, struct pawl_error *error)
 {
     struct pw_budget *memory = &turn->engine->memory;

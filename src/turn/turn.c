@@ -101,6 +101,7 @@ const struct pw_definition *pw_turn_definition(const pawl_turn *turn)
     return turn->definition;
 }
 
+/* Takes no lock, because nothing changes these fields once the turn has ended. */
 struct pw_turn_result pw_turn_result(const pawl_turn *turn)
 {
     bool is_closed = turn->phase == PW_TURN_OVER;
@@ -161,6 +162,8 @@ void pw_lane_init(pawl_lane *lane, pawl_turn *turn, pawl_lane *parent)
     lane->seq_met = parent != NULL ? parent->seq_met : 0;
 }
 
+/* Begins a pass: everything that the last pass knew about its lanes is dropped.  The history, the log lines that are
+ * not recorded yet and the units that are out stay. */
 void pw_turn_begin_pass(pawl_turn *turn)
 {
     pw_turn_lock(turn);
@@ -182,6 +185,7 @@ void pw_turn_begin_pass(pawl_turn *turn)
     pw_turn_unlock(turn);
 }
 
+/* Ends a pass.  A turn that was given up is in no pass any more, so what the blocked code returned does not count. */
 bool pw_turn_end_pass(pawl_turn *turn)
 {
     pw_turn_lock(turn);
@@ -267,6 +271,7 @@ void pawl_turn_unwind(pawl_turn *turn)
     pw_turn_unlock(turn);
 }
 
+/* Notes how the pass ended.  If the main lane is suspended, the run has not ended, whatever the function returned. */
 static void end_with(pawl_turn *turn, enum pw_turn_outcome outcome, struct pw_text result, const char *name,
                      const char *message)
 {
@@ -482,6 +487,7 @@ enum pw_next pw_turn_next_blocking(pawl_turn *turn)
 
 /* ---- From outside -------------------------------------------------------------------------------------------------- */
 
+/* These only leave a mark.  next() and the durable calls act on it. */
 void pw_turn_ask_to_pause(pawl_turn *turn)
 {
     pw_turn_lock(turn);
@@ -647,6 +653,7 @@ bool pw_turn_is_stopped(const pawl_turn *turn)
     return turn->pause_wanted || atomic_load(&turn->cancelled) || pw_turn_is_over(turn);
 }
 
+/* The first reason stays, because later units are answered with what broke the chain. */
 pawl_status pw_turn_break(pawl_turn *turn, pawl_status why)
 {
     int whole = PAWL_OK;
@@ -713,6 +720,7 @@ const char *pawl_lane_error(const pawl_lane *lane)
     return lane->error;
 }
 
+/* The choice that lets few threads carry many runs: unwind if there is other work, and wait otherwise. */
 pawl_status pw_lane_await(pawl_lane *lane, int64_t unit)
 {
     pawl_turn *turn = lane->turn;
