@@ -1,4 +1,6 @@
-/* stats.c - see stats.h.  Also the statistics of the public header. */
+/* stats.c - see stats.h.  Also the statistics of the public header.
+ *
+ * What runs and steps did is counted from the effects of committed units, so refused and failed units do not count. */
 #include "engine/stats.h"
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* jobs.c - see jobs.h. */
+/* jobs.c - see jobs.h.  Params are checked and split as text, so the job's data is never made a tree. */
 #include "service/jobs.h"
 
 #include <inttypes.h>

@@ -1,4 +1,7 @@
-/* waits.c - see waits.h. */
+/* waits.c - see waits.h.
+ *
+ * pw_waits_read() reads the newest waiting steps, makes a leaf of each (pw_waits_show()), and hangs each leaf into
+ * the groups of the forks around it (build()).  A group is made when the first leaf needs it. */
 #include "service/waits.h"
 
 #include <string.h>
@@ -127,6 +130,7 @@ static struct pawl_why_node *group_in(pawl_scope *scope, struct pawl_why_node *g
     return made;
 }
 
+/* Hangs the leaf into the innermost group around it, going down from the top through the groups of the outer forks. */
 static pawl_status place_leaf(pawl_scope *scope, struct pawl_why_node *leaf, struct pawl_why_node *top)
 {
     struct branch branches[DEPTH_MAX];
@@ -193,6 +197,7 @@ static size_t drop_idle(struct pw_step_row *rows, size_t count)
     return pw_waits_keep(rows, count, is_being_undone ? undoes : is_awaited);
 }
 
+/* Reads the newest `max` waiting steps, and counts the others. */
 static pawl_status read_waiting(struct pw_store *store, struct pw_arena *arena, const struct pw_instance *row,
                                 size_t max, struct pw_step_row **out_rows, size_t *out_count, int64_t *out_more,
                                 struct pawl_error *error)

@@ -1,4 +1,8 @@
-/* trace.c - see trace.h.  A line is written into a stream in memory and becomes part of the trace once it is whole. */
+/* trace.c - see trace.h.  A line is written into a stream in memory and becomes part of the trace once it is
+ * complete.
+ *
+ * trace_apply() writes one line for each unit after the inner store has answered it.  Each op has a function that
+ * shows it, in the table of put_op(). */
 #include "testing/trace.h"
 
 #include <stdarg.h>
@@ -353,6 +357,7 @@ static void put_deliveries(const struct line *line, const struct pw_unit *unit)
     }
 }
 
+/* Writes the line of a unit.  A unit whose ops all found nothing to do leaves no line. */
 static void trace_unit(struct pw_trace *trace, int64_t now_ms, const struct pw_unit *unit, pawl_status status,
                        const struct pawl_error *error)
 {

@@ -1,4 +1,7 @@
-/* value.c - reads values.  Readers never fail: what cannot be read is absent. */
+/* value.c - reads values.  Readers never fail: what cannot be read is absent.
+ *
+ * A path is split into segments at its dots.  Each segment is a key of an object or a position in an array.  Every
+ * value that a reader returns is a part of a tree that another value owns (tree.h). */
 #include "value/value.h"
 
 #include "value/shorten.h"

@@ -1,4 +1,8 @@
-/* function.c - functions: registered by name, and run as jobs or called bare. */
+/* function.c - functions: registered by name, and run as jobs or called bare.
+ *
+ * As a job, a function runs as one attempt in a turn of its own.  Only the end of the job is recorded, or its
+ * timeout; the end answers the run that called it.  Called bare (pawl_invoke()), a function is a plain call in the
+ * calling run. */
 #include <string.h>
 
 #include "base/error.h"
