@@ -129,7 +129,7 @@ pawl_status pw_job_find(pawl_engine *engine, struct pw_arena *arena, const char 
     if (!pw_token_is_secret(secret, secret_of(lease.row.task.owner, kept)))
         return refuse_token(error);
     if (!pw_job_order_read(lease.row.params, &order))
-        return pw_error(error, PAWL_STORE_CORRUPT, "job \"%s\" has params that are none of a job", lease.row.id.data);
+        return pw_error(error, PAWL_STORE_CORRUPT, "job \"%s\" has params that are not a job's", lease.row.id.data);
     lease.deadline_ms = pw_job_deadline(&lease.row, &order);
     if (lease.now_ms >= lease.deadline_ms)
         return pw_job_gone(error);

@@ -468,7 +468,7 @@ pawl_status pawl_lane_first(pawl_lane *lane, const char *name, size_t name_size,
     };
     PAWL_TRY(check_count(lane, count));
     if (count == 0)
-        return pw_lane_error(lane, PAWL_INVALID, "the first of no branches never comes");
+        return pw_lane_error(lane, PAWL_INVALID, "a race needs at least one branch");
     for (size_t i = 0; i < count; i++)
         out_status[i] = PAWL_SUSPENDED;
     pawl_status status = pw_recall_enter(lane);

@@ -163,7 +163,7 @@ static pawl_status refuse_load(pawl_turn *turn, struct pw_history *warm, int64_t
     pw_history_free(warm);
     pw_budget_owe(memory, &turn->memory_held, 0);
     pw_budget_want(memory, wanted);
-    return pw_error(error, PAWL_NOMEM, "other runs and requests use all the memory that there is for them");
+    return pw_error(error, PAWL_NOMEM, "other runs and requests use the whole memory budget");
 }
 
 /* A history with refused boundaries must not be dropped, because they are recorded nowhere else. */

@@ -179,7 +179,7 @@ void pw_turn_begin_pass(pawl_turn *turn)
     if (turn->claim.taken_over) {
         turn->claim.taken_over = false;
         (void)pw_log_system(turn, &turn->logs, PAWL_LOG_WARN, (struct pw_text){ NULL, 0 }, 0,
-                            "the lease of the runner that held this run has ended; another one goes on");
+                            "the lease of the runner that held this run has ended; another runner goes on");
     }
     pw_lane_enter_code(&turn->main);
     pw_turn_unlock(turn);

@@ -100,7 +100,7 @@ static pawl_status judge(pawl_step *step, const struct pawl_process *process, co
     case PW_PROCESS_UNKNOWN:
         break;
     }
-    return pawl_fail(step, "PROCESS_FAILED", "the host took the exit status of %s away", program);
+    return pawl_fail(step, "PROCESS_FAILED", "the exit status of %s is unknown: the host collected it", program);
 }
 
 /* ---- The body ---------------------------------------------------------------------------------------------------------- */
