@@ -81,7 +81,7 @@ pawl_status pw_runner_claim(pawl_runner *runner, struct pw_unit *unit, enum pw_c
     return status == PAWL_OK ? PAWL_OK : pw_error_plain(error, status);
 }
 
-/* ---- What is due next ---------------------------------------------------------------------------------------------- */
+/* ---- What is due next -------------------------------------------------------------------------------------------- */
 
 pawl_status pw_runner_next_of(pawl_runner *runner, struct pw_arena *arena, const struct pw_text *names, size_t count,
                               bool is_own, int64_t after_ms, int64_t *out_at_ms, struct pawl_error *error)
@@ -145,8 +145,7 @@ pawl_status pawl_runner_next_wake_at(pawl_runner *runner, int64_t *out_at_ms, st
     return status;
 }
 
-/* ---- Renewing leases
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Renewing leases --------------------------------------------------------------------------------------------- */
 
 /* With the lock held.  A lease that covers a body is longer than a renewed one would be, so it is left alone.  A
  * tick has no watchdog for bodies: a turn whose body has outlived its timeout there is left to other runners. */

@@ -34,7 +34,7 @@ static bool should_claim(const pawl_runner *runner)
     return places > 0 && ((int64_t)places * 4 >= runner->window || runner->fresh == 0);
 }
 
-/* ---- Work that is due ----------------------------------------------------------------------------------------------------- */
+/* ---- Work that is due -------------------------------------------------------------------------------------------- */
 
 /* Notes when the next run is due, as the store reported it. */
 static void note_due(pawl_runner *runner, int64_t due_at_ms)
@@ -163,7 +163,7 @@ static void reap(pawl_runner *runner)
     claim(runner, PW_CLAIM_ALL, pw_runner_room(runner)); /* if there is no room, it only reaps */
 }
 
-/* ---- The loop --------------------------------------------------------------------------------------------------------------- */
+/* ---- The loop ---------------------------------------------------------------------------------------------------- */
 
 static void sleep_until_needed(pawl_runner *runner, int64_t now_ms, int64_t monotonic_ms)
 {
@@ -243,7 +243,7 @@ void *pw_keeper_main(void *user)
     return NULL;
 }
 
-/* ---- The keeper of a tick ------------------------------------------------------------------------------------------------- */
+/* ---- The keeper of a tick ---------------------------------------------------------------------------------------- */
 
 /* With the lock held, which it drops meanwhile.  During a tick only turns that were given up are in the ready list. */
 static void close_given_up(pawl_runner *runner)

@@ -14,7 +14,7 @@
 
 enum { TICK_INSTANCES_DEFAULT = 100 };
 
-/* ---- What services tell every runner ---------------------------------------------------------------------------------- */
+/* ---- What services tell every runner ----------------------------------------------------------------------------- */
 
 static void tell_turn(pawl_runner *runner, pawl_turn *turn, const struct pw_word *word)
 {
@@ -67,7 +67,7 @@ static void detach(void *user)
     runner->engine = NULL;
 }
 
-/* ---- Opening ----------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static bool is_fit_name(const char *name)
 {
@@ -177,8 +177,7 @@ static pawl_status join_in(pawl_runner *runner, bool by_hand, struct pawl_error 
     return by_hand ? pawl_check_schema(engine, error) : PAWL_OK;
 }
 
-/* ---- The eager hand-off, for services
- * ------------------------------------------------------------------------------------- */
+/* ---- The eager hand-off, for services ---------------------------------------------------------------------------- */
 
 /* Promises a place to a service.  Its unit then gives the run's lease to this runner in the transaction that makes
  * the run due, and local_deliver() follows after the commit. */
@@ -240,7 +239,7 @@ static void listen_for_due(pawl_runner *runner, bool on)
         pw_ops(store)->listen(store, on ? hear_of_due : NULL, runner);
 }
 
-/* ---- Starting and stopping ------------------------------------------------------------------------------------------------- */
+/* ---- Starting and stopping --------------------------------------------------------------------------------------- */
 
 static bool start_threads(pawl_runner *runner)
 {
@@ -318,7 +317,7 @@ void pawl_runner_stop(pawl_runner *runner)
     atomic_store(&runner->stopping, false);
 }
 
-/* ---- Ticking ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Ticking ----------------------------------------------------------------------------------------------------- */
 
 static pawl_status begin_turn(pawl_runner *runner, const struct pw_claim *claim, pawl_turn **out_turn,
                               struct pawl_error *error)
@@ -479,7 +478,7 @@ void pawl_runner_stats_read(pawl_runner *runner, struct pawl_runner_stats *out_s
     pthread_mutex_unlock(&blocked->lock);
 }
 
-/* ---- Turns driven by hand ------------------------------------------------------------------------------------------------------ */
+/* ---- Turns driven by hand ---------------------------------------------------------------------------------------- */
 
 pawl_status pawl_turn_poll(pawl_runner *runner, pawl_turn **out_turn, struct pawl_error *error)
 {

@@ -14,7 +14,7 @@
 
 enum { BEGUN_SOON_MS = 20, BEGUN_LATE_MS = 200, TROUBLE_MS_MIN = 1000, TROUBLE_MS_MAX = 16000, SHORT_MS = 200 };
 
-/* ---- Taking on turns -------------------------------------------------------------------------------------------------------- */
+/* ---- Taking on turns --------------------------------------------------------------------------------------------- */
 
 void pw_runner_call(pawl_runner *runner, bool all)
 {
@@ -93,7 +93,7 @@ static void note_begun(pawl_runner *runner, pawl_turn *turn)
         runner->window = runner->window / 2 > runner->options.workers ? runner->window / 2 : runner->options.workers;
 }
 
-/* ---- Retiring turns --------------------------------------------------------------------------------------------------------- */
+/* ---- Retiring turns ---------------------------------------------------------------------------------------------- */
 
 void pw_runner_wake_keeper(pawl_runner *runner, int64_t due_at_ms)
 {
@@ -224,7 +224,7 @@ void pw_runner_retire(pawl_runner *runner, pawl_turn *turn)
     pw_turn_unref(turn);
 }
 
-/* ---- Carrying turns ------------------------------------------------------------------------------------------------------- */
+/* ---- Carrying turns ---------------------------------------------------------------------------------------------- */
 
 pawl_status pw_runner_load(pawl_runner *runner, pawl_turn *turn)
 {
@@ -342,8 +342,7 @@ bool pw_runner_spawn(pawl_runner *runner)
     return true;
 }
 
-/* ---- What a turn sees of its runner
- * ----------------------------------------------------------------------------------- */
+/* ---- What a turn sees of its runner ------------------------------------------------------------------------------ */
 
 static bool host_should_yield(pawl_runner *runner)
 {

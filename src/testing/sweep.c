@@ -24,7 +24,7 @@ struct sweep {
     int64_t crashes;
 };
 
-/* ---- Findings of one case --------------------------------------------------------------------------------------------------- */
+/* ---- Findings of one case ---------------------------------------------------------------------------------------- */
 
 static const char *where_of(const struct sweep *sweep, const struct pw_sweep_case *of)
 {
@@ -69,8 +69,7 @@ static const char *whose(const struct pw_sweep_step *step, char buffer[WHOSE_SIZ
 
 static const struct pw_sweep_list nothing = { 0 };
 
-/* ---- How every case is judged
- * ------------------------------------------------------------------------------------------------ */
+/* ---- How every case is judged ------------------------------------------------------------------------------------ */
 
 /* True if there was a finding. */
 static bool judge_end(struct sweep *sweep, const struct pw_sweep_play *play)
@@ -189,8 +188,7 @@ static void judge_error(struct sweep *sweep, const struct pw_sweep_play *play)
               play->error_message != NULL ? message : "a workflow is not registered");
 }
 
-/* ---- How a crashed case is judged
- * ------------------------------------------------------------------------------------------------ */
+/* ---- How a crashed case is judged -------------------------------------------------------------------------------- */
 
 static bool has_call(const struct pw_sweep_list *list, const struct pw_sweep_call *wanted)
 {
@@ -257,7 +255,7 @@ static pawl_status play_case(struct sweep *sweep, const struct pw_sweep_case *of
     return status;
 }
 
-/* ---- The cases ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- The cases --------------------------------------------------------------------------------------------------- */
 
 static pawl_status play_undisturbed(struct sweep *sweep, struct pawl_error *error)
 {
@@ -337,7 +335,7 @@ static pawl_status write_report(const struct sweep *sweep, struct pawl_sweep_rep
     return PAWL_OK;
 }
 
-/* ---- The options ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- The options ------------------------------------------------------------------------------------------------- */
 
 static pawl_status check_events(const struct pawl_sweep_options *options, struct pawl_error *error)
 {

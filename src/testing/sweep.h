@@ -112,7 +112,7 @@ const void *pw_sweep_place_find(bool *out_awaits);
 /* The object that contains the address, and the offset in it.  False if there is none. */
 bool pw_sweep_place_tell(const void *place, const char **out_object, uint64_t *out_offset);
 
-/* ---- The store that dies ------------------------------------------------------------------------------------------- */
+/* ---- The store that dies ----------------------------------------------------------------------------------------- */
 
 struct pw_sweep_commit {
     int64_t number;   /* the number of the unit, from 1 */
@@ -137,7 +137,7 @@ struct pw_sweep_crash {
 /* Inserts one between the world's trace and its store; it is closed with the world.  NULL when memory runs out. */
 struct pw_sweep_crash *pw_sweep_crash_insert(pawl_world *world, struct pw_sweep_watch *watch);
 
-/* ---- One play ------------------------------------------------------------------------------------------------------ */
+/* ---- One play ---------------------------------------------------------------------------------------------------- */
 
 struct pw_sweep_case {
     int64_t crash_at; /* 0: never */
@@ -172,7 +172,7 @@ void pw_sweep_tell_unheeded(const struct pw_sweep_play *play);
 pawl_status pw_sweep_play_run(struct pw_sweep_play *play, struct pawl_error *error) PAWL_MUST_CHECK;
 void pw_sweep_play_free(struct pw_sweep_play *play);
 
-/* ---- Findings -------------------------------------------------------------------------------------------------------- */
+/* ---- Findings ---------------------------------------------------------------------------------------------------- */
 
 struct pw_sweep_findings {
     pawl_scope *scope;

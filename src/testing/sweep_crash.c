@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "testing/sweep.h"
 
-/* ---- What a commit is about ------------------------------------------------------------------------------------------ */
+/* ---- What a commit is about -------------------------------------------------------------------------------------- */
 
 struct words {
     char text[160];
@@ -61,7 +61,7 @@ static void note_commit(struct pw_sweep_crash *crash, const struct pw_unit *unit
         crash->watch->out_of_memory = true;
 }
 
-/* ---- What it does ------------------------------------------------------------------------------------------------------ */
+/* ---- What it does ------------------------------------------------------------------------------------------------ */
 
 static void note_applied(struct pw_sweep_crash *crash, const struct pw_unit *unit)
 {

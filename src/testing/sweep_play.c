@@ -14,7 +14,7 @@
 
 enum { LATER_MS = 25 * 60 * 60 * 1000 }; /* a different hour of a different day */
 
-/* ---- Opening ----------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
 static pawl_status register_all(const struct pw_sweep_play *play, struct pawl_error *error)
 {
@@ -53,7 +53,7 @@ void pw_sweep_play_free(struct pw_sweep_play *play)
     pw_sweep_watch_free(&play->watch);
 }
 
-/* ---- Dying and beginning again ---------------------------------------------------------------------------------------------- */
+/* ---- Dying and beginning again ----------------------------------------------------------------------------------- */
 
 static pawl_status end_lease(const struct pw_sweep_play *play, struct pawl_error *error)
 {
@@ -90,7 +90,7 @@ static bool is_finished(const struct pawl_instance *instance)
     return instance->status == PAWL_COMPLETE || instance->status == PAWL_TERMINATED || instance->status == PAWL_ERRORED;
 }
 
-/* ---- The script ---------------------------------------------------------------------------------------------------------------- */
+/* ---- The script -------------------------------------------------------------------------------------------------- */
 
 typedef pawl_status act(struct pw_sweep_play *play, size_t position, struct pawl_error *error);
 
@@ -225,8 +225,7 @@ static pawl_status follow_script(struct pw_sweep_play *play, struct pawl_error *
     return insist(play, run_to_end, 0, error);
 }
 
-/* ---- The outcome
- * ------------------------------------------------------------------------------------------------------------------ */
+/* ---- The outcome ------------------------------------------------------------------------------------------------- */
 
 static pawl_status read_outcome(struct pw_sweep_play *play, struct pawl_error *error)
 {

@@ -7,7 +7,7 @@
 
 enum { LINES_BEFORE = 3, LINES_AFTER = 5 };
 
-/* ---- Findings ------------------------------------------------------------------------------------------------------------- */
+/* ---- Findings ---------------------------------------------------------------------------------------------------- */
 
 bool pw_sweep_findings_init(struct pw_sweep_findings *findings, pawl_scope *scope, size_t max)
 {
@@ -45,7 +45,7 @@ void pw_sweep_add_finding(struct pw_sweep_findings *findings, const struct pawl_
     findings->rows[findings->count++].times = 1;
 }
 
-/* ---- Two lists of steps --------------------------------------------------------------------------------------------------------- */
+/* ---- Two lists of steps ------------------------------------------------------------------------------------------ */
 
 static const char *describe_call(pawl_scope *scope, const char *which, const struct pw_sweep_call *call)
 {
@@ -115,7 +115,7 @@ bool pw_sweep_pair(pawl_scope *scope, const struct pw_sweep_call *first, const s
            fill_line(scope, '+', "again", again, &lines[1]);
 }
 
-/* ---- The text ------------------------------------------------------------------------------------------------------------------ */
+/* ---- The text ---------------------------------------------------------------------------------------------------- */
 
 static const char *plural(size_t count)
 {

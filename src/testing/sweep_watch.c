@@ -11,7 +11,7 @@
 
 enum { CALLS_MAX = 200000, UNHEEDED_MAX = 10000, CLOCK_MOVES_MS = 1001, PATH_SIZE = 200 };
 
-/* ---- Runs and steps --------------------------------------------------------------------------------------------------- */
+/* ---- Runs and steps ---------------------------------------------------------------------------------------------- */
 
 /* Takes zeroed memory.  NULL when memory runs out; the watch remembers that. */
 static void *take(struct pw_sweep_watch *watch, size_t size)
@@ -92,7 +92,7 @@ bool pw_sweep_has_seen_enough(const struct pw_sweep_watch *watch)
     return watch->looping.count > 0 || watch->differs;
 }
 
-/* ---- What the store was told ------------------------------------------------------------------------------------------- */
+/* ---- What the store was told ------------------------------------------------------------------------------------- */
 
 void pw_sweep_note_recorded(struct pw_sweep_watch *watch, const struct pw_op_step *op)
 {
@@ -123,7 +123,7 @@ void pw_sweep_note_lost(struct pw_sweep_watch *watch, const struct pw_op_step *o
     }
 }
 
-/* ---- What the author's code calls ---------------------------------------------------------------------------------------- */
+/* ---- What the author's code calls -------------------------------------------------------------------------------- */
 
 /* The path from the main lane to this one.  A path that is too long for the buffer loses its upper end. */
 static const char *path_of(const pawl_lane *lane, char buffer[PATH_SIZE])
@@ -298,7 +298,7 @@ static struct pw_mock body_begins(void *user, struct pw_text workflow, struct pw
     return mock;
 }
 
-/* ---- Passes ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Passes ------------------------------------------------------------------------------------------------------ */
 
 /* A workflow, with the watch around its turn function. */
 struct watched {
@@ -390,7 +390,7 @@ void pw_sweep_advance(pawl_turn *turn, void *user)
     end_pass(watched->watch, turn);
 }
 
-/* ---- Beginning and ending ------------------------------------------------------------------------------------------------------ */
+/* ---- Beginning and ending ---------------------------------------------------------------------------------------- */
 
 void pw_sweep_watch_init(struct pw_sweep_watch *watch, const struct pw_sweep_play *play)
 {

@@ -56,7 +56,7 @@ static pawl_status take_answer(struct pw_call *call, bool *out_taken)
     return event->row.is_failure ? end_badly(call, event) : end_well(call, event, event->row.payload);
 }
 
-/* ---- Looking -------------------------------------------------------------------------------------------------------- */
+/* ---- Looking ----------------------------------------------------------------------------------------------------- */
 
 /* Makes the step wait for the end of this instance. */
 static pawl_status await_instance(struct pw_call *call, struct pw_text workflow, struct pw_text id)
@@ -93,7 +93,7 @@ static pawl_status look_at_target(struct pw_call *call, struct pw_arena *arena, 
     return pw_lane_is_over(call->lane) ? pw_lane_suspend(call->lane) : status;
 }
 
-/* ---- Jobs ------------------------------------------------------------------------------------------------------------- */
+/* ---- Jobs -------------------------------------------------------------------------------------------------------- */
 
 /* The params of a job: {"step": ..., "attempt": ..., "timeoutMs": ..., "data": ...}, where data is the caller's JSON
  * unchanged. */
@@ -269,7 +269,7 @@ pawl_status pawl_recall_call(pawl_lane *lane, const char *name, size_t name_size
     return pw_recall_ask(&call, call_look);
 }
 
-/* ---- Children ----------------------------------------------------------------------------------------------------------- */
+/* ---- Children ---------------------------------------------------------------------------------------------------- */
 
 /* An absent name or message is taken from `why`. */
 static pawl_status fail_wait(struct pw_call *call, pawl_status why, struct pw_text name, struct pw_text message)
@@ -350,7 +350,7 @@ pawl_status pawl_recall_child(pawl_lane *lane, const char *name, size_t name_siz
     return pw_recall_ask(&call, child_look);
 }
 
-/* ---- Deferreds ------------------------------------------------------------------------------------------------------------ */
+/* ---- Deferreds --------------------------------------------------------------------------------------------------- */
 
 /* Gives the deferred its secret, the part of its token that cannot be guessed.  It lacks one if it is new or if its
  * row was damaged: a token expects a type that begins with PW_DEFERRED_TYPE. */

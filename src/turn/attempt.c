@@ -168,7 +168,7 @@ pawl_status pawl_attempt_send_event(pawl_attempt *attempt, const char *workflow,
                                                              .payload = { payload_json, payload_size } });
 }
 
-/* ---- How it ends --------------------------------------------------------------------------------------------------- */
+/* ---- How it ends ------------------------------------------------------------------------------------------------- */
 
 /* With the lock held. */
 static bool is_open(const pawl_attempt *attempt)
@@ -293,7 +293,7 @@ pawl_status pawl_attempt_fail(pawl_attempt *attempt, const char *error_name, con
                                                               .may_retry = may_retry });
 }
 
-/* ---- Logs ------------------------------------------------------------------------------------------------------------ */
+/* ---- Logs -------------------------------------------------------------------------------------------------------- */
 
 static pawl_status check_line(pawl_lane *lane, enum pawl_log_level level, struct pw_text category,
                               struct pw_text message, struct pw_text data)

@@ -7,9 +7,9 @@
  *
  *   1. fork_init() gives each branch a lane.  The lane starts at its parent's place and depends on the same units as
  *      its parent.
- *   2.  The host is told of a fork with several branches, so that idle workers call pw_fork_help().
+ *   2. The host is told of a fork with several branches, so that idle workers call pw_fork_help().
  *   3. carry_all() calls branches in the parent's thread until none can be called and none is running.
- *   4.  The host forgets the fork and waits until all helpers have left, because the fork is on this thread's stack.
+ *   4. The host forgets the fork and waits until all helpers have left, because the fork is on this thread's stack.
  *   5. join() lets the parent wait for the earliest of what its branches wait for, and depend on everything that
  *      they recorded.
  *
@@ -40,7 +40,7 @@ bool pw_lanes_are_concurrent(const pawl_lane *one, const pawl_lane *other)
     return !one->joined; /* `one` is now a branch of the fork that separates the two */
 }
 
-/* ---- Carrying branches -------------------------------------------------------------------------------------------- */
+/* ---- Carrying branches ------------------------------------------------------------------------------------------- */
 
 /* Branches are begun in order.  Of the begun branches some are unfinished (active), and of those some are running. */
 static void fork_check(const struct pw_fork *fork)
@@ -96,7 +96,8 @@ static size_t take_branch(struct pw_fork *fork)
     return position;
 }
 
-/* Marks all losers.  Their bodies see it through pawl_attempt_cancelled(); their next durable call suspends them. */
+/* Marks all losers.  Their bodies see it through pawl_attempt_cancelled(); their durable calls suspend them
+ * at the first unfinished step. */
 static void abandon_others(struct pw_fork *fork)
 {
     for (size_t i = 0; i < fork->count; i++) {
@@ -252,7 +253,7 @@ static void join(struct pw_fork *fork)
         join_lines(fork);
 }
 
-/* ---- Opening a fork ------------------------------------------------------------------------------------------------ */
+/* ---- Opening a fork ---------------------------------------------------------------------------------------------- */
 
 static pawl_status fork_init(struct pw_fork *fork)
 {
@@ -355,8 +356,7 @@ pawl_status pawl_lane_all(pawl_lane *lane, const char *name, size_t name_size, s
     return status;
 }
 
-/* ---- Races
- * ------------------------------------------------------------------------------------------------------------- */
+/* ---- Races ------------------------------------------------------------------------------------------------------- */
 
 /* With the lock held.  The winner is recorded: calls only that branch.  With walks_losers it also calls the losers,
  * so that what they completed can be undone. */

@@ -7,7 +7,7 @@
  *   3. look_once() answers from history if the outcome is known and can no longer be refused.  Otherwise it calls
  *      the `look` of the step's kind, which does the one thing that can be done about the step now: begin an
  *      attempt, consume an event, time out, or suspend the lane.
- *   4.  It looks again until there is an answer.
+ *   4. It looks again until there is an answer.
  *
  * A look may drop the lock to read or to wait.  So each look starts by checking whether the lane is over.  answers.c
  * has the looks of steps that others finish; lanes.c has races. */
@@ -473,7 +473,7 @@ pawl_status pawl_recall_step(pawl_lane *lane, const char *name, size_t name_size
     }
 }
 
-/* ---- Sleeps ------------------------------------------------------------------------------------------------------- */
+/* ---- Sleeps ------------------------------------------------------------------------------------------------------ */
 
 static pawl_status sleep_look(struct pw_call *call)
 {
@@ -517,7 +517,7 @@ pawl_status pawl_recall_sleep_until(pawl_lane *lane, const char *name, size_t na
     return pw_recall_ask(&call, sleep_look);
 }
 
-/* ---- Events --------------------------------------------------------------------------------------------------------- */
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 pawl_status pw_recall_read_events(pawl_lane *lane)
 {

@@ -313,7 +313,7 @@ void pawl_turn_fail_for_good(pawl_turn *turn, const char *error_name, const char
     pw_turn_unlock(turn);
 }
 
-/* ---- What comes next ----------------------------------------------------------------------------------------------- */
+/* ---- What comes next --------------------------------------------------------------------------------------------- */
 
 /* There is more to do at once, but not in this turn: the runner is stopping, a tick's budget is used up, or the
  * watchdog gave the turn up.  After a give-up the lanes do not know what was recorded for them. */
@@ -423,7 +423,7 @@ static bool must_close(const pawl_turn *turn)
  *   units are out whose answers the decision depends on    wait
  *   it is closed, or can record nothing more               end
  *   a pass is needed and allowed                           pass
- *   refused boundaries are not recorded yet                record them, so that the next owner of the run finds them; wait
+ *   refused boundaries are not recorded yet                record them, for the next owner of the run; wait
  *   otherwise                                              close; wait */
 static enum pw_next next(pawl_turn *turn)
 {
@@ -485,7 +485,7 @@ enum pw_next pw_turn_next_blocking(pawl_turn *turn)
     }
 }
 
-/* ---- From outside -------------------------------------------------------------------------------------------------- */
+/* ---- From outside ------------------------------------------------------------------------------------------------ */
 
 /* These only leave a mark.  next() and the durable calls act on it. */
 void pw_turn_ask_to_pause(pawl_turn *turn)
@@ -627,7 +627,7 @@ bool pw_turn_has_late_body(pawl_turn *turn)
     return attempt != NULL;
 }
 
-/* ---- Inside ---------------------------------------------------------------------------------------------------------- */
+/* ---- Inside ------------------------------------------------------------------------------------------------------ */
 
 bool pw_turn_is_over(const pawl_turn *turn)
 {

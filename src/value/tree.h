@@ -1,8 +1,8 @@
 /* tree.h - what scopes and values are made of.  Private to this folder: no other folder sees Jansson.
  *
- * 1.  A tree is never changed once a value points at it.  So trees and their parts are shared between scopes by
+ * 1. A tree is never changed once a value points at it.  So trees and their parts are shared between scopes by
  *    reference count, and stay valid when the scope that parsed them is freed.
- * 2.  A value that holds a reference is in its scope's list of owners.  A value that borrows a part of such a tree
+ * 2. A value that holds a reference is in its scope's list of owners.  A value that borrows a part of such a tree
  *    is not.
  * 3.  `tree` and `members` are set at most once, under the scope's lock, and are read without it. */
 #ifndef PW_VALUE_TREE_H

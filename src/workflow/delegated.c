@@ -4,7 +4,7 @@
 
 #include "workflow/run.h"
 
-/* ---- Calls ----------------------------------------------------------------------------------------------------------- */
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
 pawl_status pawl_call(pawl_run *run, const char *name, const char *function, const struct pawl_step_options *options,
                       const pawl_value *data, pawl_value **out_result)
@@ -19,7 +19,7 @@ pawl_status pawl_call(pawl_run *run, const char *name, const char *function, con
     return pw_run_answer(run, name, &plan, data, &answer, out_result);
 }
 
-/* ---- Children -------------------------------------------------------------------------------------------------------- */
+/* ---- Children ---------------------------------------------------------------------------------------------------- */
 
 /* What a step that creates a child needs. */
 struct pw_child {
@@ -81,7 +81,7 @@ pawl_status pawl_run_child(pawl_run *run, const char *name, const char *workflow
     return await != NULL ? pawl_await_child(run, await, workflow, id, out_result) : PAWL_NOMEM;
 }
 
-/* ---- Deferreds ------------------------------------------------------------------------------------------------------- */
+/* ---- Deferreds --------------------------------------------------------------------------------------------------- */
 
 pawl_status pawl_deferred_token(pawl_run *run, const char *name, const char **out_token)
 {

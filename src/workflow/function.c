@@ -10,7 +10,7 @@
 #include "value/value.h"
 #include "workflow/run.h"
 
-/* ---- As a job ---------------------------------------------------------------------------------------------------------- */
+/* ---- As a job ---------------------------------------------------------------------------------------------------- */
 
 /* Records the end of the job.  Its attempt is not recorded, because the calling run counts the attempts. */
 static void end_job(pawl_turn *turn, const struct pw_verdict *outcome)
@@ -73,7 +73,7 @@ static void carry_out(pawl_turn *turn, void *user)
     pawl_scope_free(run.scope);
 }
 
-/* ---- Bare -------------------------------------------------------------------------------------------------------------- */
+/* ---- Bare -------------------------------------------------------------------------------------------------------- */
 
 pawl_status pawl_invoke(pawl_run *run, const char *function, const pawl_value *data, pawl_value **out_result)
 {
@@ -100,7 +100,7 @@ pawl_status pawl_invoke(pawl_run *run, const char *function, const pawl_value *d
     return PAWL_OK;
 }
 
-/* ---- Registering ------------------------------------------------------------------------------------------------------- */
+/* ---- Registering ------------------------------------------------------------------------------------------------- */
 
 pawl_status pw_define_function(pawl_engine *engine, struct pw_function *function, const char *description,
                                struct pawl_error *error)

@@ -39,7 +39,7 @@ static bool is_finished(const struct pawl_instance *instance)
     return instance->status == PAWL_COMPLETE || instance->status == PAWL_TERMINATED || instance->status == PAWL_ERRORED;
 }
 
-/* ---- Will it ever go on? --------------------------------------------------------------------------------------------- */
+/* ---- Will it ever go on? ----------------------------------------------------------------------------------------- */
 
 /* What the runs in memory wait for. */
 struct outlook {
@@ -118,7 +118,7 @@ static pawl_status check_hope(pawl_engine *engine, pawl_scope *scope, const stru
         instance->workflow, step->name, pawl_step_kind_name(step->kind));
 }
 
-/* ---- Carrying it out ------------------------------------------------------------------------------------------------- */
+/* ---- Carrying it out --------------------------------------------------------------------------------------------- */
 
 static void wait_until(pawl_engine *engine, int64_t at_ms)
 {

@@ -41,7 +41,7 @@ pawl_status pawl_register_module(pawl_engine *engine, const struct pawl_module *
     return module->functions != NULL ? pawl_register_functions(engine, module->functions, error) : PAWL_OK;
 }
 
-/* ---- Shared objects ---------------------------------------------------------------------------------------------------- */
+/* ---- Shared objects ---------------------------------------------------------------------------------------------- */
 
 struct loaded {
     const struct pawl_module *module;              /* or NULL */

@@ -14,7 +14,7 @@ enum {
     OUTPUT_BYTES_MAX = 64 << 20 /* protects memory; the limit of results is checked with all results */
 };
 
-/* ---- Its environment ------------------------------------------------------------------------------------------------- */
+/* ---- Its environment --------------------------------------------------------------------------------------------- */
 
 static bool has_name_of(const char *const *texts, size_t count, const char *text)
 {
@@ -54,7 +54,7 @@ static const char *const *make_environment(pawl_step *step, const struct pw_body
     return all;
 }
 
-/* ---- How it went ------------------------------------------------------------------------------------------------------ */
+/* ---- How it went ------------------------------------------------------------------------------------------------- */
 
 static pawl_status take_output(pawl_step *step, const char *program, const struct pw_process_outcome *outcome,
                                pawl_value **out_result)
@@ -103,7 +103,7 @@ static pawl_status judge(pawl_step *step, const struct pawl_process *process, co
     return pawl_fail(step, "PROCESS_FAILED", "the exit status of %s is unknown: the host collected it", program);
 }
 
-/* ---- The body ---------------------------------------------------------------------------------------------------------- */
+/* ---- The body ---------------------------------------------------------------------------------------------------- */
 
 static bool is_wanted(void *user)
 {

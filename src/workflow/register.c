@@ -6,7 +6,7 @@
 #include "value/value.h"
 #include "workflow/run.h"
 
-/* ---- A pass ------------------------------------------------------------------------------------------------------------ */
+/* ---- A pass ------------------------------------------------------------------------------------------------------ */
 
 /* Decides how the pass ended.  A suspended run stays suspended, whatever the function returned. */
 static void judge(pawl_run *run, pawl_status status, const pawl_value *result, struct pw_verdict *out)
@@ -77,7 +77,7 @@ static void advance(pawl_turn *turn, void *user)
     pawl_scope_free(run.scope);
 }
 
-/* ---- Registering ------------------------------------------------------------------------------------------------------- */
+/* ---- Registering ------------------------------------------------------------------------------------------------- */
 
 pawl_status pw_define_workflow(pawl_engine *engine, struct pw_registration *registration,
                                const struct pawl_workflow *workflow, struct pawl_error *error)

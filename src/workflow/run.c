@@ -21,7 +21,7 @@ bool pw_run_begin(pawl_run *run, pawl_value **out_params)
     return run->scope != NULL && pw_value_of_text(run->scope, params, out_params) == PAWL_OK;
 }
 
-/* ---- Failures ------------------------------------------------------------------------------------------------------ */
+/* ---- Failures ---------------------------------------------------------------------------------------------------- */
 
 pawl_status pw_run_failed(pawl_run *run, pawl_status status, const char *name, const char *message)
 {
@@ -74,7 +74,7 @@ pawl_status pawl_run_fail(pawl_run *run, const char *error_name, const char *for
     return is_kept ? pw_run_failed(run, PAWL_FAILED, failure.name, failure.message) : PAWL_NOMEM;
 }
 
-/* ---- Steps ---------------------------------------------------------------------------------------------------------- */
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
 static pawl_status read_duration(const char *text, const char *what, int64_t *out_ms, struct pawl_error *error)
 {
@@ -221,7 +221,7 @@ pawl_status pawl_do(pawl_run *run, const char *name, const struct pawl_step_opti
     return pw_run_do(run, options, &called, input, out_result);
 }
 
-/* ---- Sleeps ----------------------------------------------------------------------------------------------------------- */
+/* ---- Sleeps ------------------------------------------------------------------------------------------------------ */
 
 pawl_status pawl_sleep_ms(pawl_run *run, const char *name, int64_t duration_ms)
 {
@@ -245,7 +245,7 @@ pawl_status pawl_sleep_until(pawl_run *run, const char *name, int64_t wake_at_ms
     return pw_run_relay(run, pawl_recall_sleep_until(run->lane, name, strlen(name), wake_at_ms, &answer));
 }
 
-/* ---- Events ----------------------------------------------------------------------------------------------------------- */
+/* ---- Events ------------------------------------------------------------------------------------------------------ */
 
 pawl_status pawl_wait_for_event(pawl_run *run, const char *name, const char *type, const char *timeout,
                                 struct pawl_event *out_event)
@@ -267,7 +267,7 @@ pawl_status pawl_wait_for_event(pawl_run *run, const char *name, const char *typ
     return PAWL_OK;
 }
 
-/* ---- Results, logs, and what a run knows of itself ---------------------------------------------------------------------- */
+/* ---- Results, logs, and what a run knows of itself --------------------------------------------------------------- */
 
 pawl_status pawl_return(pawl_run *run, pawl_value **out_result, const char *format, ...)
 {

@@ -152,7 +152,7 @@ void pw_step_call(pawl_step *step, const struct pw_body *body, const pawl_value 
 pawl_status pw_step_run(pawl_run *run, pawl_attempt *attempt, const struct pw_body *body,
                         const pawl_value *input) PAWL_MUST_CHECK;
 
-/* ---- undo.c -------------------------------------------------------------------------------------------------------- */
+/* ---- undo.c ------------------------------------------------------------------------------------------------------ */
 
 /* "prefix: name", shortened to fit a step name.  NULL when memory runs out. */
 const char *pw_derived_name(pawl_run *run, const char *prefix, const char *name);
@@ -165,7 +165,7 @@ void pw_undo_adopt(pawl_run *run, struct pw_undo *_Atomic *branch);
  * run->failure says what could not.  PAWL_SUSPENDED, PAWL_NOMEM: not finished yet. */
 pawl_status pw_undo_all(pawl_run *run) PAWL_MUST_CHECK;
 
-/* ---- wrap.c -------------------------------------------------------------------------------------------------------- */
+/* ---- wrap.c ------------------------------------------------------------------------------------------------------ */
 
 /* Middleware around the workflow function, and around a body. */
 pawl_status pw_wrap_run(pawl_run *run, const pawl_value *params, pawl_value **out_result) PAWL_MUST_CHECK;

@@ -9,7 +9,7 @@
 #include "value/value.h"
 #include "workflow/run.h"
 
-/* ---- Running a body ------------------------------------------------------------------------------------------------- */
+/* ---- Running a body ---------------------------------------------------------------------------------------------- */
 
 /* True if the same call would be refused again. */
 static bool is_misuse(pawl_status status)
@@ -75,7 +75,7 @@ pawl_status pw_step_run(pawl_run *run, pawl_attempt *attempt, const struct pw_bo
     return status;
 }
 
-/* ---- How it ends ------------------------------------------------------------------------------------------------------ */
+/* ---- How it ends ------------------------------------------------------------------------------------------------- */
 
 pawl_status pawl_result(pawl_step *step, pawl_value **out_result, const char *format, ...)
 {
@@ -117,7 +117,7 @@ pawl_status pawl_fail_for_good(pawl_step *step, const char *error_name, const ch
     return status;
 }
 
-/* ---- What it registers -------------------------------------------------------------------------------------------------- */
+/* ---- What it registers ------------------------------------------------------------------------------------------- */
 
 /* The text of a value that will be recorded with the step. */
 static pawl_status text_to_record(const pawl_step *step, const pawl_value *value, struct pw_text *out_text)
@@ -199,7 +199,7 @@ pawl_status pawl_step_log(pawl_step *step, enum pawl_log_level level, const char
     return status;
 }
 
-/* ---- What it may ask ------------------------------------------------------------------------------------------------------ */
+/* ---- What it may ask --------------------------------------------------------------------------------------------- */
 
 const char *pawl_step_name(const pawl_step *step)
 {

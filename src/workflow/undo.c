@@ -13,7 +13,7 @@
 #include "value/value.h"
 #include "workflow/run.h"
 
-/* ---- Names --------------------------------------------------------------------------------------------------------- */
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
 
 /* FNV-1a.  It is part of stored names, so it must never change. */
 static uint64_t number_of(struct pw_text name)
@@ -35,7 +35,7 @@ const char *pw_derived_name(pawl_run *run, const char *prefix, const char *name)
     return pawl_scope_format(run->scope, "%s%.*s~%016" PRIx64, prefix, (int)cut.size, cut.data, number_of(whole));
 }
 
-/* ---- Noting -------------------------------------------------------------------------------------------------------- */
+/* ---- Noting ------------------------------------------------------------------------------------------------------ */
 
 static bool fill(pawl_run *run, struct pw_undo *undo, const char *name, const struct pw_plan *plan)
 {
@@ -84,7 +84,7 @@ void pw_undo_adopt(pawl_run *run, struct pw_undo *_Atomic *branch)
     add(run, first, last);
 }
 
-/* ---- Undoing ------------------------------------------------------------------------------------------------------- */
+/* ---- Undoing ----------------------------------------------------------------------------------------------------- */
 
 /* The step that finished last comes first. */
 static int compare(const void *left, const void *right)
