@@ -107,7 +107,7 @@ const struct pw_sweep_run *pw_sweep_main_run(const struct pw_sweep_watch *watch)
 /* The turn function of a watched workflow, which calls the author's code. */
 pawl_turn_fn pw_sweep_advance;
 
-/* The address of the author's call that led here, or NULL; and whether it surely waits for a deferred. */
+/* The address of the author's call that led here, or NULL.  *out_awaits: that call certainly waits for a deferred. */
 const void *pw_sweep_place_find(bool *out_awaits);
 /* The object that contains the address, and the offset in it.  False if there is none. */
 bool pw_sweep_place_tell(const void *place, const char **out_object, uint64_t *out_offset);
@@ -195,7 +195,7 @@ bool pw_sweep_compare(pawl_scope *scope, const struct pw_sweep_list *expected, c
 bool pw_sweep_pair(pawl_scope *scope, const struct pw_sweep_call *first, const struct pw_sweep_call *again,
                    struct pawl_sweep_finding *finding);
 
-/* NULL when memory is out. */
+/* The report as text.  NULL when memory runs out. */
 const char *pw_sweep_text(pawl_scope *scope, const struct pawl_sweep_options *options,
                           const struct pawl_sweep_report *report);
 

@@ -1,10 +1,10 @@
-/* answers.c - steps that others finish: a worker that takes a job, a child that ends, whoever has the token of a
+/* answers.c - steps that others finish: a worker takes a job, a child ends, or the holder of a token completes a
  * deferred.
  *
  * Each waits for an *answer*: an event of the engine's own whose type names what is awaited.  An ending job or child
- * records it for its parent in the same transaction, and completing a deferred records it for the run that waits.
- * An answer may come before the wait; the wait then finds it.  If an answer may have gone to an earlier run, or is
- * missing for another reason, the wait looks at the job or child itself. */
+ * records the answer for its parent in the same transaction, and completing a deferred records it for the run that
+ * waits.  An answer may come before the wait, which then finds it.  If an answer may have gone to an earlier run, or
+ * is missing for another reason, the wait looks at the job or child itself. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -149,7 +149,7 @@ struct pawl_turn {
     bool is_short;       /* the memory budget did not allow the load */
 };
 
-/* ---- With the lock held, but for pw_turn_lock() ------------------------------------------------- */
+/* ---- All with the lock held, except pw_turn_lock() -------------------------------------------------------------- */
 
 /* Between the two the store is barred (T6, base/bar.h).  Both check the turn (check.c). */
 void pw_turn_lock(pawl_turn *turn);
@@ -174,7 +174,7 @@ void pw_turn_note_gap(pawl_turn *turn, const struct pw_history *history, int64_t
 void pw_lane_enter_code(pawl_lane *lane);
 void pw_lane_leave_code(pawl_lane *lane, bool ended);
 bool pw_lane_any_live_code(const pawl_turn *turn);
-/* code.c: lists a call of user code as late, for whoever asks which threads are blocked. */
+/* code.c: lists a call of user code as late, for pawl_list_blocked(). */
 void pw_turn_list_late(pawl_turn *turn, struct pw_blocked_call *call, const struct pw_step *step, int64_t passed_ms,
                        bool in_body);
 /* The watchdog takes the turn out of its pass (T5). */
