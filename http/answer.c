@@ -1,4 +1,5 @@
-/* answer.c - see answer.h.  The one table from the engine's statuses to HTTP's is here. */
+/* answer.c - see answer.h.  Every answer passes end(), which sets the common headers and counts it.  The table
+ * `outcomes` is the one place that maps the engine's statuses to HTTP's. */
 #include "http/answer.h"
 
 #include <assert.h>
@@ -8,7 +9,7 @@
 
 enum { RETRY_AFTER_S = 1 };
 
-/* What cannot be written for lack of memory. */
+/* Bodies for when there is no memory to write one. */
 static const char no_memory_body[] = "{\"code\":\"STORE_UNAVAILABLE\",\"message\":\"out of memory; try again\"}";
 static const char over_budget_body[] =
     "{\"code\":\"" PW_HTTP_OVER_BUDGET "\",\"message\":\"" PW_HTTP_OVER_BUDGET_TEXT "\"}";
@@ -44,7 +45,7 @@ static void add_common_headers(pawl_http_call *call, const char *content_type)
 
 /* ---- Answers --------------------------------------------------------------------------------------------------- */
 
-/* Every answer ends here. */
+/* Completes the response.  If the body could not be written, the client gets a constant 503 body instead. */
 static void end(pawl_http_call *call, int status, const char *content_type, bool is_stream)
 {
     struct pawl_http_response *response = &call->response;
@@ -105,15 +106,15 @@ pawl_status pw_http_answer_ok(pawl_http_call *call)
 
 pawl_status pw_http_answer_stream(pawl_http_call *call)
 {
-    pw_http_add_header(call, "X-Accel-Buffering", "no"); /* proxies that gather bytes would hold events up */
+    pw_http_add_header(call, "X-Accel-Buffering", "no"); /* a proxy that buffers would delay events */
     end(call, 200, "text/event-stream", !call->is_head);
-    call->response.head_size = 0; /* nobody knows how long it would be */
+    call->response.head_size = 0; /* the length of a stream is unknown */
     return PAWL_OK;
 }
 
 /* ---- Errors ---------------------------------------------------------------------------------------------------- */
 
-/* But for the closing bracket. */
+/* Leaves the object open, so that the caller can add members. */
 static void write_error(struct pw_buffer *out, const char *code, const char *message)
 {
     pw_buffer_reset(out);
@@ -136,10 +137,11 @@ pawl_status pw_http_fail(pawl_http_call *call, int status, const char *code, con
     return pw_http_answer_object(call, status);
 }
 
-/* What each status is to a client.  Those not named cannot come out of what the routes call: they are our own fault. */
+/* How a client sees each status.  The routes' calls never return the statuses that are missing here, so one of them
+ * is a bug of ours: 500. */
 static const struct outcome {
     int status;
-    const char *code; /* NULL: its own name */
+    const char *code; /* NULL: the status's own name */
 } outcomes[PAWL_STATUS_COUNT] = {
     [PAWL_INVALID] = { 400, "VALIDATION_FAILED" },
     [PAWL_INVALID_JSON] = { 400, NULL },
@@ -186,7 +188,7 @@ bool pw_http_is_passing(pawl_status status)
     return outcome_of(status).status == 503;
 }
 
-/* What is said of faults inside names nothing of the inside: no file, no statement. */
+/* Texts of 5xx are general, because the engine's own may name files and statements. */
 void pw_http_fail_status(pawl_http_call *call, pawl_status status)
 {
     struct outcome outcome = outcome_of(status);

@@ -1,38 +1,41 @@
-/* answer.h - how a call is answered.  Each of these ends it, but for those that only add.  JSON that was written into
- * call->out before is the body of pw_http_answer_json(), and is dropped by the others.  Those that answer return PAWL_OK, for
- * a step to return. */
+/* answer.h - how a call is answered.
+ *
+ * The pw_http_answer_*() and pw_http_fail*() functions end the call; pw_http_add_*() and pw_http_issue() only add to
+ * it. pw_http_answer_json() sends the JSON that was written to call->out as the body.  The functions that fail drop
+ * what call->out holds.  Functions that return a status return PAWL_OK, so that a step can return their result. */
 #ifndef HTTP_ANSWER_H
 #define HTTP_ANSWER_H
 
 #include "http/call.h"
 
 pawl_status pw_http_answer_json(pawl_http_call *call, int status);
-pawl_status pw_http_answer_object(pawl_http_call *call, int status); /* the same; closes the object first */
-/* call->out, as it stands. */
+pawl_status pw_http_answer_object(pawl_http_call *call, int status); /* closes the object in call->out first */
+/* Sends call->out as it stands. */
 pawl_status pw_http_answer_text(pawl_http_call *call, const char *content_type);
 pawl_status pw_http_answer_empty(pawl_http_call *call); /* 204 */
 pawl_status pw_http_answer_ok(pawl_http_call *call);    /* {"ok":true} */
-/* A stream's head; call->out are its first bytes. */
+/* Sends a stream's head. call->out holds the stream's first bytes. */
 pawl_status pw_http_answer_stream(pawl_http_call *call);
 
-/* {"code", "message"}.  429 and 5xx other than 500 carry Retry-After. */
+/* Answers {"code", "message"}. 429 and 503 carry Retry-After. */
 pawl_status pw_http_fail(pawl_http_call *call, int status, const char *code, const char *format, ...) PAWL_PRINTF(4, 5);
-/* What a status of the engine is to a client; the text is call->error's, where it may be told. */
+/* Answers with the HTTP status that corresponds to the engine's.  The text is call->error's for 4xx and a general
+ * one for 5xx. */
 void pw_http_fail_status(pawl_http_call *call, pawl_status status);
-/* 503: the memory that this needs is not to be had now. */
+/* 503: the engine's memory budget is used up. */
 #define PW_HTTP_OVER_BUDGET "MEMORY_EXHAUSTED"
 #define PW_HTTP_OVER_BUDGET_TEXT "other requests and runs use all the memory that there is for them; try again"
 pawl_status pw_http_fail_over_budget(pawl_http_call *call);
-/* Is it one that goes away by itself? */
+/* True for failures that pass by themselves, such as a busy store: the client gets 503 and may try again. */
 bool pw_http_is_passing(pawl_status status);
 
-/* Notes what is wrong with a part of the request, by its path: "instances[2].id". */
+/* Notes what is wrong with the part of the request at this path, such as "instances[2].id". */
 void pw_http_issue(pawl_http_call *call, const char *path, const char *format, ...) PAWL_PRINTF(3, 4);
-/* 400 VALIDATION_FAILED with the issues noted; 503 when memory was out for them.  False: there are none, and nothing is
- * answered. */
+/* Answers 400 VALIDATION_FAILED with the noted issues, or 503 if there was no memory to note them.  Returns false,
+ * and answers nothing, if there are none. */
 bool pw_http_fail_issues(pawl_http_call *call);
 
-/* Both are borrowed until the call is freed. */
+/* Name and value are borrowed until the call is freed. */
 void pw_http_add_header(pawl_http_call *call, const char *name, const char *value);
 void pw_http_add_retry_after(pawl_http_call *call, int32_t seconds);
 

@@ -1,11 +1,11 @@
-/* blocking.c - a call carried through in the calling thread, which sleeps where there is nothing to do. */
+/* blocking.c - pawl_http_answer(): carries a call through in the calling thread, which sleeps while the call waits. */
 #include <pthread.h>
 #include <string.h>
 
 #include "common/thread.h"
 #include "http/call.h"
 
-/* A wait is never longer, so that a clock that is simulated, or jumps, does no harm. */
+/* No single wait is longer than this, because the engine's clock may be simulated or jump while the thread sleeps. */
 enum { WAIT_MS_MAX = 1000 };
 
 struct waiter {

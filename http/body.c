@@ -1,4 +1,8 @@
-/* body.c - see body.h. */
+/* body.c - see body.h.
+ *
+ * Strings are cut out of the copy in place: the closing quote becomes NUL, and escapes are decoded where they stand.
+ * A NUL written too early would stop the walk over the remaining parts, so all parts of an object or list are found
+ * before the first is read. */
 #include "http/body.h"
 
 #include <stdio.h>
@@ -8,7 +12,7 @@
 #include "common/limits.h"
 #include "http/answer.h"
 
-/* Payloads stand in an object in a list in an object. */
+/* A payload may be nested in an object in a list in an object. */
 enum { DEPTH_MAX = PW_JSON_DEPTH_MAX + 3, PATH_SIZE = 96 };
 
 /* ---- Headers --------------------------------------------------------------------------------------------------- */
@@ -36,7 +40,7 @@ static bool is_json_type(const char *value)
     return *value == '\0' || (*value == ';' && is_utf8_charset(value));
 }
 
-/* However often the headers come. */
+/* A header may come several times: each of them is checked. */
 static bool check_headers(pawl_http_call *call)
 {
     for (size_t i = 0; i < call->request->header_count; i++) {
@@ -67,7 +71,7 @@ static const char *join(const char *path, const char *name, char out_path[PATH_S
     return out_path;
 }
 
-/* Parses a part.  NULL: memory is out, which the answer will say. */
+/* Parses a part.  Returns NULL without memory, which the answer then reports. */
 static const pawl_value *value_of(pawl_http_call *call, const char *text, size_t size)
 {
     pawl_value *value = NULL;
@@ -76,7 +80,7 @@ static const pawl_value *value_of(pawl_http_call *call, const char *text, size_t
     return value;
 }
 
-/* The content of a JSON string, in its place.  NULL: it holds a NUL, or memory is out. */
+/* Decodes a JSON string in place.  Returns NULL if it holds a NUL, or without memory. */
 static char *content_of(pawl_http_call *call, char *text, size_t size)
 {
     if (memchr(text, '\\', size) == NULL) {
@@ -116,7 +120,7 @@ static void read_range(pawl_http_call *call, struct pw_http_field *field, const 
 {
     const pawl_value *value = value_of(call, text, size);
     field->number = pawl_value_int(value, NULL, field->min);
-    bool is_number = pawl_value_int(value, NULL, 0) == pawl_value_int(value, NULL, 1); /* of others it is the default */
+    bool is_number = pawl_value_int(value, NULL, 0) == pawl_value_int(value, NULL, 1); /* else the default */
     if (is_number && field->number >= field->min && field->number <= field->max)
         return;
     if (field->max == INT64_MAX)
@@ -133,7 +137,7 @@ static void read_bool(pawl_http_call *call, struct pw_http_field *field, const c
         pw_http_issue(call, path, "is not true or false");
 }
 
-/* The parts of an object are read once all of them are found: what ends one with NUL would stop the walk. */
+/* Called once all parts of the object are found, because it writes NULs into the text. */
 static void read_field(pawl_http_call *call, struct pw_http_field *field, const char *object_path)
 {
     char buffer[PATH_SIZE], *text = field->text;
@@ -211,7 +215,7 @@ void pw_http_object_read(pawl_http_call *call, char *text, size_t size, const ch
         read_field(call, &fields[i], path);
 }
 
-/* Their ends are found before the first is read, which puts a NUL behind it. */
+/* Finds all elements before it reads the first, because reading writes a NUL behind it. */
 size_t pw_http_list_read(pawl_http_call *call, const struct pw_http_field *field, size_t max,
                          const char *const **out_texts)
 {
@@ -242,7 +246,7 @@ size_t pw_http_list_read(pawl_http_call *call, const struct pw_http_field *field
 
 /* ---- The body -------------------------------------------------------------------------------------------------- */
 
-/* The call's own copy, without blanks around it.  NULL: answered. */
+/* Returns the call's own copy, without surrounding blanks, or NULL if the call is answered. */
 static char *copy_body(pawl_http_call *call, size_t *out_size)
 {
     const char *at = call->request->body, *end = at + call->request->body_size;
@@ -251,7 +255,7 @@ static char *copy_body(pawl_http_call *call, size_t *out_size)
         pw_http_fail(call, 400, "INVALID_JSON", "the body is not JSON: %s", call->error.text);
         return NULL;
     }
-    while (strchr(" \n\r\t", *at) != NULL) /* JSON is not all blanks */
+    while (strchr(" \n\r\t", *at) != NULL) /* valid JSON is not all blanks */
         at++;
     while (strchr(" \n\r\t", end[-1]) != NULL)
         end--;

@@ -1,7 +1,7 @@
-/* body.h - JSON bodies, read by a list of the fields that they may have.
+/* body.h - reads JSON bodies by a list of the fields that they may have.
  *
- * A body is checked as a whole, copied once, and taken apart in the copy: payloads are handed on as they were received.
- * Everything that is wrong with the fields is noted as issues, so that one answer tells all of it. */
+ * A body is checked as a whole, copied once and taken apart in the copy.  Payloads are passed on as they were
+ * received.  Every wrong field is noted as an issue, so that one answer names all of them. */
 #ifndef HTTP_BODY_H
 #define HTTP_BODY_H
 
@@ -21,23 +21,23 @@ struct pw_http_field {
     enum pw_http_kind kind;
     bool is_required;
     int64_t min, max; /* of a RANGE */
-    /* What was found. */
+    /* Filled in by reading. */
     bool is_given;
-    char *text;     /* a string's content, a list as received, any JSON as received; NULL: not given */
-    size_t size;    /* of a list, which does not end with NUL */
-    int64_t number; /* 1: true */
+    char *text;     /* a string's content, or the JSON of a list or an ANY as received; NULL: not given */
+    size_t size;    /* of a list, whose text does not end with NUL */
+    int64_t number; /* of a BOOL: 1 is true */
 };
 
-/* False: answered, as the body is no JSON object, not JSON by its header, or has issues.  No body at all is an object
- * without members. */
+/* Returns false if the call is answered: the body is not a JSON object, its headers do not say JSON, or it has
+ * issues.  A request without a body counts as an empty object. */
 bool pw_http_body_read(pawl_http_call *call, struct pw_http_field *fields, size_t count);
 
-/* The same of an object inside, which is in the call's copy and is changed.  Only notes issues.  `path` is the object's. */
+/* The same for a nested object at `path`.  It lies in the call's copy, which this changes.  Only notes issues. */
 void pw_http_object_read(pawl_http_call *call, char *text, size_t size, const char *path, struct pw_http_field *fields,
                          size_t count);
 
-/* The texts of a LIST field, at most max of them; where it has more, or something else, that is noted.  *out_texts lives
- * in the call's scope.  Answers how many there are. */
+/* Reads a LIST field of at most max strings and returns how many there are.  Longer lists and other elements are
+ * noted as issues. *out_texts lives in the call's scope. */
 size_t pw_http_list_read(pawl_http_call *call, const struct pw_http_field *field, size_t max,
                          const char *const **out_texts);
 

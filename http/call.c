@@ -1,4 +1,8 @@
-/* call.c - see call.h. */
+/* call.c - see call.h.
+ *
+ * carry_on() is the state machine: NEW -> ADMITTED (the target is parsed, routed and authorized) -> the route's
+ * `begin`, which answers, submits or waits -> its `resume`, until the call is ANSWERED.  An error status from a step
+ * becomes the answer. */
 #include "http/call.h"
 
 #include <stdlib.h>
@@ -17,7 +21,7 @@ void pw_http_call_answered(void *user, pawl_status status)
     call->answer = status;
     call->is_answered = true;
     if (call->ready != NULL)
-        call->ready(call->user); /* under the lock, so that the call is not freed meanwhile */
+        call->ready(call->user); /* under the lock, so that nobody frees the call meanwhile */
     (void)pthread_cond_signal(&call->changed);
     (void)pthread_mutex_unlock(&call->lock);
 }
@@ -191,7 +195,7 @@ static void refuse(pawl_http_call *call, struct pawl_http_refusal *refusal)
     pw_http_fail(call, is_refusal ? refusal->status : 403, refusal->code, "%s", refusal->message);
 }
 
-/* So that the trace of a simulated world says who was let in. */
+/* Shows in the trace of a simulated world which requests were allowed. */
 static void note_decision(pawl_http_call *call, const struct pawl_http_subject *subject, const char *decision)
 {
     const struct pawl_http_request *request = call->request;
@@ -199,7 +203,7 @@ static void note_decision(pawl_http_call *call, const struct pawl_http_subject *
               request->method != NULL ? request->method : "", request->target != NULL ? request->target : "", decision);
 }
 
-/* They are in memory: nothing of the store is read.  A workflow that is not registered requires none. */
+/* Registered permissions are in memory, so the store is not read.  An unregistered workflow requires none. */
 static void find_permissions(pawl_http_call *call, struct pawl_http_subject *subject)
 {
     struct pawl_workflow_info workflow;
@@ -218,7 +222,7 @@ static bool takes_workflow(const struct pw_http_route *route)
     return key != NULL && *key != NULL;
 }
 
-/* The one that is asked about: of the path, else of the query. */
+/* The workflow in the path, or else in the query. */
 static const char *workflow_of(const pawl_http_call *call)
 {
     const struct pw_http_match *match = &call->match;
@@ -261,7 +265,8 @@ static void answer_options(pawl_http_call *call)
     pw_http_answer_empty(call);
 }
 
-/* The request is authorized, and its target could be read.  False: answered, as no route takes it. */
+/* Called once the request is authorized and its target is parsed.  Returns false if no route takes it, and the call
+ * is answered. */
 static bool has_route(pawl_http_call *call)
 {
     const struct pw_http_match *match = &call->match;
@@ -279,14 +284,14 @@ static bool has_route(pawl_http_call *call)
     return match->route != NULL;
 }
 
-/* A key may be any text. */
+/* Only the :key of an execution may hold a slash, because a key may be any text. */
 static bool has_misplaced_slash(const pawl_http_call *call)
 {
     const struct pw_http_target *target = &call->target;
     return target->slashed_count > (target->slashed != NULL && target->slashed == call->match.key ? 1 : 0);
 }
 
-/* False: answered, as this cannot be a deferred's token. */
+/* Returns false if the text cannot be a deferred's token, and the call is answered. */
 static bool has_token(pawl_http_call *call)
 {
     bool is_deferred = call->match.route->scope == PAWL_HTTP_DEFERRED;
@@ -296,7 +301,8 @@ static bool has_token(pawl_http_call *call)
     return false;
 }
 
-/* All that needs no body.  False: answered. */
+/* Does everything that needs no body.  Returns false if the call is answered.  A malformed target is authorized as
+ * well before it is refused, so that strangers learn nothing. */
 static bool admit(pawl_http_call *call)
 {
     const struct pawl_http_request *request = call->request;
@@ -325,7 +331,7 @@ static bool admit(pawl_http_call *call)
 static pawl_status begin(pawl_http_call *call)
 {
     const struct pw_http_route *route = call->match.route;
-    call->out.is_owed = strcmp(route->method, "GET") != 0; /* what was changed is told in any case */
+    call->out.is_owed = strcmp(route->method, "GET") != 0; /* report a change whatever the budget */
     if (call->request->body_size > (uint64_t)call->http->options.body_bytes_max)
         return pw_http_fail(call, 413, "PAYLOAD_TOO_LARGE", "the body has %zu bytes; at most %lld are taken",
                             call->request->body_size, (long long)call->http->options.body_bytes_max);
@@ -357,7 +363,7 @@ void pw_http_call_confirm(pawl_http_call *call)
         pw_http_fail_status(call, status);
 }
 
-/* How long the client took for its body is not our time. */
+/* The clock for the metrics starts here, because the time that a client takes to send its body is not ours. */
 static void take_up(pawl_http_call *call)
 {
     if (!call->is_taken_up)
@@ -399,7 +405,7 @@ void pw_http_call_go_without_store(pawl_http_call *call)
 
 /* ---- The public calls ------------------------------------------------------------------------------------------ */
 
-/* A pw_buffer_count_fn; counter: the call. */
+/* A pw_buffer_count_fn whose counter is the call. */
 static bool count_text(void *counter, size_t before, size_t after, bool is_owed)
 {
     pawl_http_call *call = counter;
@@ -487,7 +493,7 @@ bool pw_http_call_look(const pawl_http_call *call, const struct pawl_http_respon
     return false;
 }
 
-/* The call must be due. */
+/* Takes one step of a call that is due. */
 static void carry_on(pawl_http_call *call)
 {
     pawl_status status = PAWL_OK;

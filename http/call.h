@@ -1,16 +1,20 @@
-/* call.h - a request on its way: target, route, authorization, validation, work, answer.
+/* call.h - one request from its target to its answer.
  *
- * 1. A call is carried on by one thread at a time, in pawl_http_call_answer() and _read().  Other threads only note
- *    news, under the call's lock.
- * 2. An operation ends in exactly one of: an answer (answer.h), a submitted change, or a wait.  Its route's `resume`
- *    is called when the change was answered, or when it is worth looking again.
- * 3. Who may ask is decided in one place, once for each call, of which no body is needed: a server may have it decided
- *    before it takes the body (pw_http_call_admit()).
- *    A deferred's token authorizes by itself: its form is looked at there, and whether it is a real one before more than
- *    a little of a body is kept (pw_http_call_confirm()).
- * 4. Which thread carries a call on is for the server to decide.  What asks a store that may keep it waiting is not for a
- *    thread that has other clients (pw_http_call_asks_store()).
- * 5. What was submitted to the engine uses the call's memory, so the call outlives it: freeing waits. */
+ * A call passes these stages: parse the target, find the route, authorize, validate, do the work, answer.  It never
+ * blocks.  While it has to wait, for the engine or for news, it returns, and its owner asks again later.
+ *
+ * 1. One thread at a time carries a call on, in pawl_http_call_answer() and pawl_http_call_read().  Other threads only
+ *    note news, under the call's lock.
+ * 2. An operation ends in exactly one of: an answer (answer.h), a submitted change, a wait.  Its route's `resume` is
+ *    called when the engine has answered the change, or when it is worth looking again.
+ * 3. Each call is authorized once, in one place, without its body.  A server can do that before it reads the body
+ *    (pw_http_call_admit()).
+ *    A deferred's token is its own authorization.  Its form is checked there.  Whether it exists is checked before
+ *    more than 16 KiB of the body are kept (pw_http_call_confirm()).
+ * 4. The server decides which thread carries a call on.  A thread that serves other clients must not carry on one
+ *    that may wait for the store (pw_http_call_asks_store()).
+ * 5. A change that was submitted to the engine uses the call's memory, so freeing the call waits for the engine's
+ *    answer. */
 #ifndef HTTP_CALL_H
 #define HTTP_CALL_H
 
@@ -23,13 +27,13 @@ enum { PW_HTTP_HEADERS_MAX = 12, PW_HTTP_ISSUES_MAX = 20, PW_HTTP_ISSUE_SIZE = 2
 
 enum pw_http_state {
     PW_HTTP_NEW,
-    PW_HTTP_ADMITTED,  /* authorized, and there is a route; it needs the body now */
-    PW_HTTP_SUBMITTED, /* until the engine has answered */
-    PW_HTTP_WAITING,   /* until there is news, or it is again_at_ms */
+    PW_HTTP_ADMITTED,  /* authorized, and has a route; needs the body next */
+    PW_HTTP_SUBMITTED, /* waits until the engine has answered */
+    PW_HTTP_WAITING,   /* waits until there is news, or until again_at_ms */
     PW_HTTP_ANSWERED
 };
 
-/* What the routes keep while they wait. */
+/* What each route keeps while its call waits. */
 struct pw_http_create_work {
     struct pawl_create_options options;
     struct pawl_instance instance;
@@ -53,7 +57,7 @@ struct pw_http_claim_work {
 };
 struct pw_http_settle_work {
     struct pawl_outcome outcome;
-    bool is_paused; /* the run that was told of it */
+    bool is_paused; /* the run that gets the outcome is paused */
 };
 struct pw_http_stream_work {
     pawl_follow *follow;
@@ -68,8 +72,8 @@ struct pawl_http_call {
     void *user;
     int64_t began_ns;
     bool is_head, refuses_streams;
-    bool is_taken_up; /* all of the request is there: began_ns holds */
-    bool lacks_store; /* the store is not to be asked now: what would is answered as if it were away */
+    bool is_taken_up; /* the whole request has arrived, and began_ns is that time */
+    bool lacks_store; /* do not ask the store; answer as if it were down */
 
     pawl_scope *scope;
     struct pw_http_target target;
@@ -93,16 +97,16 @@ struct pawl_http_call {
         int64_t leased_until_ms;
         uint64_t look; /* of the prober */
     } work;
-    int64_t deadline_ms;              /* of a wait */
-    const struct pawl_instance *made; /* what this call has made, as it was then, and waits for; or NULL */
-    pawl_scope *look_scope;           /* of one look of a wait that writes: a long wait gathers nothing; or NULL */
+    int64_t deadline_ms;              /* when a wait ends */
+    const struct pawl_instance *made; /* the instance that this call created and waits for, as it was then; or NULL */
+    pawl_scope *look_scope;           /* for one look of a long wait, so that memory does not grow with each; or NULL */
     bool is_ticking;                  /* work.tick is with the ticker */
     bool is_stream;                   /* work.stream is open, and counted */
 
-    pthread_mutex_t lock; /* guards these four */
+    pthread_mutex_t lock; /* guards the four fields below */
     pthread_cond_t changed;
     bool is_submitted, is_answered, has_news;
-    pawl_status answer; /* of what was submitted, once it is answered */
+    pawl_status answer; /* the engine's answer, once is_answered */
 
     pawl_watch *watch;         /* or NULL */
     pawl_job_watch *job_watch; /* or NULL */
@@ -110,8 +114,7 @@ struct pawl_http_call {
     bool is_listed; /* among the handler's waiting calls, under its lock */
     pawl_http_call *previous, *next;
 
-    int64_t
-        memory_held; /* of the engine's budget: the answer, what it is made from, and what the server has of the body */
+    int64_t memory_held; /* counted in the engine's budget: body and answer */
     struct pw_buffer out, issues;
     size_t issue_count;
     char first_issue[PW_HTTP_ISSUE_SIZE];
@@ -120,8 +123,8 @@ struct pawl_http_call {
     char retry_after[16];
 };
 
-/* What memory of this size counts against the engine's budget: a little counts nothing, so that small requests go on beside a
- * budget that is used up, and cost no counting. */
+/* How much of the engine's memory budget this size uses.  Small sizes count as 0, so that small requests pass even
+ * when the budget is used up, and cost no counting. */
 static inline size_t pw_http_weight(size_t bytes)
 {
     enum { LIGHT_BYTES_MAX = 16 * 1024 };
@@ -130,73 +133,78 @@ static inline size_t pw_http_weight(size_t bytes)
 
 /* ---- For operations -------------------------------------------------------------------------------------------- */
 
-/* A pawl_answered_fn; user: the call. */
+/* A pawl_answered_fn whose user is the call. */
 void pw_http_call_answered(void *call, pawl_status status);
-/* Call before handing the call to something that will call pw_http_call_answered(); again, too, once it has. */
+/* Call this before each use of the call as the user of an asynchronous function, which then calls
+ * pw_http_call_answered(). */
 void pw_http_call_submit(pawl_http_call *call);
-/* Waits for news until then: opens the watch at the first time, and is told of a drain.  */
+/* Opens a watch: changes of the instance become news of the call, and so does a drain.  Call one of these three
+ * once. */
 pawl_status pw_http_call_watch(pawl_http_call *call);
-pawl_status pw_http_call_watch_jobs(pawl_http_call *call); /* the same, for any job that becomes due */
-void pw_http_call_wait_for_look(pawl_http_call *call);     /* the same, for what the prober finds out */
-/* Both return PAWL_OK, for a step to return. */
+pawl_status pw_http_call_watch_jobs(pawl_http_call *call); /* watches for jobs that become due */
+void pw_http_call_wait_for_look(pawl_http_call *call);     /* watches for the prober's verdict */
+/* Both make the call wait and return PAWL_OK, so that a step can return their result. */
 pawl_status pw_http_call_wait(pawl_http_call *call, int64_t again_at_ms);
-pawl_status pw_http_call_look_again(pawl_http_call *call, int64_t now_ms); /* soon, or at the deadline */
-/* Of a wait that begins now and lasts so long, or as long as the handler lets one last. */
+pawl_status pw_http_call_look_again(pawl_http_call *call, int64_t now_ms); /* after look_again_ms, or at the deadline */
+/* Sets the deadline of a wait that begins now and lasts wait_ms, at most the handler's wait_ms_max. */
 void pw_http_call_set_deadline(pawl_http_call *call, int64_t wait_ms);
 bool pw_http_call_has_news(pawl_http_call *call);
 bool pw_http_call_take_news(pawl_http_call *call);
 bool pw_http_is_draining(const pawl_http_call *call);
 
-/* Counts so much more memory against the engine's budget, until the call is freed or gives it back.  False: refused. */
+/* Counts this much more memory against the engine's budget, until the call is freed or gives it back.  Returns false
+ * if refused. */
 bool pw_http_call_hold(pawl_http_call *call, size_t bytes);
 void pw_http_call_give_back(pawl_http_call *call, size_t bytes);
 
-/* pawl_get() of the instance that the call is about. */
+/* pawl_get() of the instance that the target names. */
 pawl_status pw_http_call_get(pawl_http_call *call, pawl_scope *scope, struct pawl_instance *out_instance);
 
-/* The value of a header, however its name is written; NULL: it is not there. */
+/* The value of a header; NULL if it is missing.  The case of the name does not matter. */
 const char *pw_http_call_header(const pawl_http_call *call, const char *name);
 
-/* The prober has looked: wakes the calls that wait for it. */
+/* Called by the prober after each look.  Wakes the calls that wait for one. */
 void pw_http_calls_looked(void *http);
 
-/* stream.c: what a stream holds is given back. */
+/* In stream.c: releases what a stream holds. */
 void pw_http_stream_close(pawl_http_call *call);
 
 /* ---- For the server ---------------------------------------------------------------------------------------------- */
 
-/* Before the body has come: may the request be made at all?  Without this the first pawl_http_call_answer() asks.  False:
- * the answer is there, and needs no body. */
+/* Parses the target and authorizes the call before the body has arrived.  Otherwise the first
+ * pawl_http_call_answer() does it.  Returns false if the call is answered and needs no body. */
 bool pw_http_call_admit(pawl_http_call *call);
-/* Of one that was admitted: otherwise nobody looks at the body. */
+/* For an admitted call: false if its body is not read. */
 bool pw_http_call_reads_body(const pawl_http_call *call);
-/* Before much of the body is kept: is what the target names there?  Asks the store, so it is asked once; otherwise the answer
- * is there, and needs no more of the body. */
+/* True if the store must confirm that the target exists before much of the body is kept. pw_http_call_confirm() asks
+ * it.  If the target does not exist, the call is answered and the rest of the body is not needed. */
 bool pw_http_call_needs_confirming(const pawl_http_call *call);
 void pw_http_call_confirm(pawl_http_call *call);
 bool pw_http_call_is_answered(const pawl_http_call *call);
 
-/* Does asking it for its answer ask the store, in a way that may take long?  Decides who may ask, if that was not done. */
+/* True if the next pawl_http_call_answer() asks the store in a way that may take long.  Admits the call if that was
+ * not done. */
 bool pw_http_call_asks_store(pawl_http_call *call);
-/* Is there something to do now: has it not begun, or does it have news, or has its time come? */
+/* True if there is something to do now: the call is new, has news, or its time has come. */
 bool pw_http_call_is_due(pawl_http_call *call);
-/* As pawl_http_call_answer(), without doing anything. */
+/* Like pawl_http_call_answer(), but only returns what is there. */
 bool pw_http_call_look(const pawl_http_call *call, const struct pawl_http_response **out_response,
                        int64_t *out_again_at_ms);
-/* As pawl_http_call_answer() of one that is due, without the store: what was not begun is refused, and of what was changed
- * is told what is known. */
+/* Like pawl_http_call_answer() for a call that is due, but without the store.  A call that has not begun is refused.
+ * A change that was made is answered with what is known of it. */
 void pw_http_call_go_without_store(pawl_http_call *call);
 
-/* The same for a stream: is it worth to look at the store for more?  If so, pw_http_stream_look() does that, or
- * pw_http_stream_skip() puts it off. */
+/* The same for a stream: true if it should look at the store for more.  The caller then calls pw_http_stream_look(),
+ * or pw_http_stream_skip() to put it off. */
 bool pw_http_stream_is_due(pawl_http_call *call);
 void pw_http_stream_look(pawl_http_call *call);
 void pw_http_stream_skip(pawl_http_call *call);
-/* As pawl_http_call_read(), of what is there. */
+/* Like pawl_http_call_read(), but only returns what is there. */
 enum pawl_http_read pw_http_stream_read(pawl_http_call *call, const char **out_bytes, size_t *out_size,
                                         int64_t *out_again_at_ms);
 
-/* Does it wait for something that it takes away from others?  Nobody should take it for a client who is gone. */
+/* True while it waits for jobs.  Check that the client is still connected before claiming, or the job is lost until
+ * its lease ends. */
 bool pw_http_call_takes(const pawl_http_call *call);
 
 #endif

@@ -1,4 +1,4 @@
-/* cluster.c - the runners that live, on all machines, and their shards. */
+/* cluster.c - GET /cluster and .../shards: the live runners on all machines, and the shards that they own. */
 #include "http/answer.h"
 #include "http/operations.h"
 #include "http/write.h"

@@ -36,7 +36,7 @@ static void open_connection(struct pw_worker *worker, struct MHD_Connection *mhd
 
 static void set_cork(const struct pw_connection *connection, int is_on)
 {
-    (void)setsockopt(connection->fd, IPPROTO_TCP, TCP_CORK, &is_on, sizeof is_on); /* a Unix socket has none */
+    (void)setsockopt(connection->fd, IPPROTO_TCP, TCP_CORK, &is_on, sizeof is_on); /* no-op on Unix sockets */
 }
 
 void pw_connection_hold(struct pw_connection *connection)
@@ -75,11 +75,11 @@ void pw_connections_let_go(struct pw_worker *worker)
 
 /* ---- Opening and closing ------------------------------------------------------------------------------------------- */
 
-/* The descriptor is closed behind this. */
+/* libmicrohttpd closes the descriptor after this. */
 static void close_connection(struct pw_connection *connection)
 {
     struct pw_worker *worker = connection->worker;
-    if (connection->exchange != NULL) /* libmicrohttpd does not always say that a request is over */
+    if (connection->exchange != NULL) /* libmicrohttpd does not always report a completed request */
         pw_exchange_end(connection->exchange);
     let_go(connection);
     pw_idle_set(connection, PW_NOT_IDLE);
@@ -131,9 +131,9 @@ bool pw_connection_is_there(const struct pw_connection *connection)
     return poll(&poll_one, 1, 0) <= 0;
 }
 
-/* libmicrohttpd is told by the socket: it finds it closed, and cleans up.  A client that sends a part of a request and
- * closes in one go is not noticed by itself, because both are one event.  Where only reading is shut, a request that has
- * come wholly is still answered. */
+/* Shutting down the socket makes libmicrohttpd find it closed and clean up.  A client that sends part of a request
+ * and closes at the same time is not noticed otherwise, because libmicrohttpd gets one event for both.  Where only
+ * reading is shut down, a request that has arrived as a whole is still answered. */
 void pw_connection_look(struct pw_connection *connection, bool is_draining, int64_t now_ms)
 {
     bool is_idle = connection->exchange == NULL;

@@ -1,4 +1,12 @@
-/* connection_exchange.c - see connection_exchange.h. */
+/* connection_exchange.c - see connection_exchange.h.
+ *
+ * A request goes through two stages.  In STAGE_HEADERS, take_headers() refuses what is too large or framed
+ * ambiguously, and admits the call if it has a body.  In STAGE_BODY, add_to_body() collects the body, and ask() asks
+ * the call for its answer.  If the call is not answered yet, the connection is suspended and libmicrohttpd calls
+ * pw_exchange_handle() again once it is resumed.
+ *
+ * Danger: while a reader has the call (is_handed_over), the worker must neither touch the call nor let libmicrohttpd
+ * run the connection. pw_exchange_sleeps_on() guards that. */
 #include "http/connection_exchange.h"
 
 #include <stdlib.h>
@@ -9,39 +17,39 @@
 #include "http/connection.h"
 #include "http/handler.h"
 
-/* An answer of more is handed over in blocks, so that it can be seen whether the client takes them. */
+/* A larger answer is sent in blocks, so that it shows whether the client reads them. */
 enum { WHOLE_BYTES_MAX = 128 * 1024, BLOCK_BYTES = 32 * 1024 };
-/* libmicrohttpd keeps so much for each header besides its text. */
+/* What libmicrohttpd allocates for each header besides its text. */
 enum { HEADER_OVERHEAD_BYTES = 64 };
-/* Of a stream to clients of HTTP/1.0; others get what fits into the connection's memory. */
+/* Block size of streams to HTTP/1.0 clients.  Other clients get what fits into the connection's memory. */
 enum { STREAM_BLOCK_BYTES = 128 };
 enum { BODY_BYTES_FIRST = 512 };
-/* Up to this much of a body is kept before the target is looked up. */
+/* A longer body is kept only once the target is known to exist. */
 enum { UNCONFIRMED_BYTES_MAX = 16 * 1024 };
-/* So much that nobody looks at is read to its end, so that the connection can be kept. */
+/* Unwanted bodies up to this size are drained so that the connection can be reused. */
 enum { DROPPED_BYTES_MAX = 64 * 1024 };
 
 enum stage { STAGE_HEADERS, STAGE_BODY };
 
 struct pw_exchange {
     struct pw_connection *connection;
-    int holders; /* the request, and its answer */
+    int holders; /* references: the request's and its answer's */
     enum stage stage;
-    bool is_too_large;        /* the body: the rest of it is dropped */
-    bool is_over_budget;      /* there is no memory for the body: the rest of it is dropped */
-    bool is_looked_up;        /* what the target names, or it is being looked up */
-    bool is_confirmed;        /* it is known whether the body is to be kept */
-    bool drops_body;          /* it is not wanted */
-    bool is_handed_over;      /* to a reader, who has it as long as the readers say so; the connection sleeps */
-    bool is_taken_back;       /* no reader had time for it */
-    int64_t patient_until_ms; /* while it is handed over; the engine's time; INT64_MAX: a reader has begun with it */
+    bool is_too_large;        /* the body is; the rest of it is dropped */
+    bool is_over_budget;      /* the memory budget refuses the body; the rest of it is dropped */
+    bool is_looked_up;        /* the target was looked up, or a reader is doing it */
+    bool is_confirmed;        /* it is known whether the target exists */
+    bool drops_body;          /* the body is not wanted */
+    bool is_handed_over;      /* to a reader; the connection sleeps until the reader is done */
+    bool is_taken_back;       /* no reader was free in time */
+    int64_t patient_until_ms; /* when to take it back, in engine time; INT64_MAX: a reader has begun */
     struct pw_reading reading;
     pawl_http_call *call;
     struct pawl_http_request request;
-    struct pawl_http_header *headers; /* texts are libmicrohttpd's, until the answer is gone */
+    struct pawl_http_header *headers; /* libmicrohttpd owns the texts until the answer is sent */
     char *body;
     size_t body_size, body_room;
-    const char *unsent; /* of a stream: what did not fit the last time; of a large answer: its body */
+    const char *unsent; /* of a stream: the bytes that did not fit; of a large answer: its body */
     size_t unsent_size;
     char target[];
 };
@@ -66,7 +74,7 @@ void *pw_exchange_begin(void *user, const char *target, struct MHD_Connection *m
     exchange->request.target = exchange->target;
     exchange->request.peer = connection->peer;
     connection->exchange = exchange;
-    if (connection->has_asked) /* otherwise it has had its time since it was opened */
+    if (connection->has_asked) /* the first request's time began when the connection opened */
         pw_connection_expect(connection, worker->server->options.request_ms_max);
     return exchange;
 }
@@ -117,7 +125,7 @@ static void resume_at_once(struct pw_connection *connection)
     connection->worker->must_run = true;
 }
 
-/* Puts the connection aside until its call has news, or the time has come. */
+/* Suspends the connection until its call has news, or until wake_at_ms. */
 static void put_aside(struct pw_connection *connection, int64_t wake_at_ms)
 {
     MHD_suspend_connection(connection->mhd);
@@ -125,7 +133,7 @@ static void put_aside(struct pw_connection *connection, int64_t wake_at_ms)
         resume_at_once(connection);
 }
 
-/* Called by the engine's threads, and by readers, with locks held. */
+/* Called by threads of the engine and by readers, with their locks held, so it only notifies the waker. */
 static void note_news(void *user)
 {
     struct pw_connection *connection = user;
@@ -147,7 +155,7 @@ static void read_answer(pawl_http_call *call)
     (void)pawl_http_call_answer(call, &answer, &again_at_ms);
 }
 
-/* Is it a reader's?  What has waited for one for long enough is not any more. */
+/* True while a reader has the call.  Takes the call back if it has waited too long for a reader. */
 static bool is_with_reader(struct pw_exchange *exchange)
 {
     pawl_http_server *server = exchange->connection->worker->server;
@@ -156,7 +164,7 @@ static bool is_with_reader(struct pw_exchange *exchange)
     if (exchange->is_handed_over && pawl_now_ms(server->http->engine) >= exchange->patient_until_ms) {
         exchange->is_taken_back = pw_readers_take_back(&server->readers, &exchange->reading);
         exchange->is_handed_over = !exchange->is_taken_back;
-        exchange->patient_until_ms = INT64_MAX; /* the one who has begun with it ends it */
+        exchange->patient_until_ms = INT64_MAX; /* a reader that has begun also ends it */
     }
     return exchange->is_handed_over;
 }
@@ -174,8 +182,8 @@ bool pw_exchange_sleeps_on(struct pw_exchange *exchange)
     return true;
 }
 
-/* A reader carries the call on, and the connection sleeps until that is done, whatever other news there are.  False: no reader
- * is to be had. */
+/* Gives the call to a reader.  The connection sleeps until the reader is done, even if there is other news.  Returns
+ * false if too many calls wait for readers. */
 static bool hand_over(struct pw_exchange *exchange, void (*carry)(pawl_http_call *call))
 {
     struct pw_connection *connection = exchange->connection;
@@ -191,7 +199,7 @@ static bool hand_over(struct pw_exchange *exchange, void (*carry)(pawl_http_call
     return true;
 }
 
-/* No reader had time for it.  Told once. */
+/* True once after the call was taken back because no reader was free. */
 static bool was_taken_back(struct pw_exchange *exchange)
 {
     bool was = exchange->is_taken_back;
@@ -201,7 +209,7 @@ static bool was_taken_back(struct pw_exchange *exchange)
 
 /* ---- Answering ----------------------------------------------------------------------------------------------------- */
 
-/* Looks for more of a stream, if it is time to.  False: a reader does. */
+/* Looks for more events of a stream if it is time.  Returns false if a reader does it. */
 static bool look_for_more(struct pw_exchange *exchange)
 {
     bool is_remote = exchange->connection->worker->server->http->store_is_remote;
@@ -236,7 +244,7 @@ static ssize_t read_stream(void *user, uint64_t position, char *buffer, size_t s
             return MHD_CONTENT_READER_END_OF_STREAM;
         case PAWL_HTTP_READ_NOT_YET:
             exchange->unsent_size = 0;
-            if (!pw_connection_is_there(connection)) /* libmicrohttpd would notice at the next write */
+            if (!pw_connection_is_there(connection)) /* libmicrohttpd would only notice at the next write */
                 return MHD_CONTENT_READER_END_WITH_ERROR;
             pw_connection_expect(connection, INT64_MAX);
             put_aside(connection, again_at_ms);
@@ -249,12 +257,12 @@ static ssize_t read_stream(void *user, uint64_t position, char *buffer, size_t s
     memcpy(buffer, exchange->unsent, taken);
     exchange->unsent += taken;
     exchange->unsent_size -= taken;
-    /* This is called again when the client has taken them. */
+    /* libmicrohttpd calls again when the client has taken these bytes. */
     pw_connection_expect(connection, connection->worker->server->options.request_ms_max);
     return (ssize_t)taken;
 }
 
-/* Of a large answer. */
+/* Gives libmicrohttpd the next block of a large answer. */
 static ssize_t read_body(void *user, uint64_t position, char *buffer, size_t size)
 {
     struct pw_exchange *exchange = user;
@@ -266,7 +274,7 @@ static ssize_t read_body(void *user, uint64_t position, char *buffer, size_t siz
     return (ssize_t)taken;
 }
 
-/* Consumes the response, which may be NULL: memory was out. */
+/* Consumes the response.  It may be NULL, which means that there was no memory. */
 static enum MHD_Result send_response(struct pw_connection *connection, int status, struct MHD_Response *response)
 {
     if (response == NULL)
@@ -282,17 +290,17 @@ static enum MHD_Result send_response(struct pw_connection *connection, int statu
     return result;
 }
 
-/* The body is the call's: it is not copied, and the call goes with the response. */
+/* The response borrows the call's body, so it holds a reference to the exchange. */
 static struct MHD_Response *make_response(struct pw_exchange *exchange, const struct pawl_http_response *answer)
 {
     bool is_head = strcmp(exchange->request.method, MHD_HTTP_METHOD_HEAD) == 0;
-    if (is_head && answer->head_size > 0) /* of which nothing is read */
+    if (is_head && answer->head_size > 0) /* its callback is never called */
         return MHD_create_response_from_callback(answer->head_size, BLOCK_BYTES, read_body, exchange, let_go);
     if (answer->is_stream || is_head) {
         struct MHD_Response *response =
             MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK_BYTES, read_stream, exchange, let_go);
-        /* There is no telling the length that GET of a stream would have, and without a length libmicrohttpd would send
-         * the end of a chunked body, which HEAD has not: so the connection ends instead. */
+        /* The length that GET of a stream would have is unknown.  Without a length libmicrohttpd would send the end
+         * of a chunked body, which an answer to HEAD must not have.  So the connection is closed instead. */
         if (response != NULL && is_head)
             (void)MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
         return response;
@@ -316,7 +324,7 @@ static enum MHD_Result send_answer(struct pw_exchange *exchange, const struct pa
     return send_response(exchange->connection, answer->status, response);
 }
 
-/* What the handler does not get to see. */
+/* Answers a request that the handler never sees. */
 static enum MHD_Result refuse(struct pw_exchange *exchange, enum pw_refusal refusal)
 {
     static const int statuses[PW_REFUSAL_COUNT] = {
@@ -357,7 +365,7 @@ static pawl_http_call *call_of(struct pw_exchange *exchange)
     return exchange->call;
 }
 
-/* False: a reader carries it on. */
+/* Returns false if a reader carries the call on. */
 static bool carry_on(struct pw_exchange *exchange)
 {
     bool is_refused = was_taken_back(exchange);
@@ -397,12 +405,12 @@ static enum MHD_Result ask(struct pw_exchange *exchange)
 
 /* ---- Taking a request in ------------------------------------------------------------------------------------------- */
 
-/* How the body is framed: a request that can be understood in two ways is refused, since a proxy in front of us may have
- * understood the other one. */
+/* How the request says where its body ends.  A request that can be understood in two ways is refused, because a
+ * proxy in front of us may have understood it the other way (request smuggling). */
 struct framing {
     int lengths, encodings;
     bool is_chunked;
-    bool is_odd; /* a header that libmicrohttpd and others read differently */
+    bool is_odd; /* has a header that libmicrohttpd and others read differently */
     uint64_t length;
 };
 
@@ -413,7 +421,7 @@ struct gathering {
     struct framing framing;
 };
 
-/* libmicrohttpd (0.9.75) leaves blanks before the colon in the name. */
+/* libmicrohttpd (0.9.75) keeps blanks before the colon as part of the name. */
 static bool is_name(const char *name)
 {
     while ((unsigned char)*name > ' ' && *name != '\x7f' && *name != ':')
@@ -421,9 +429,9 @@ static bool is_name(const char *name)
     return *name == '\0';
 }
 
-/* libmicrohttpd (0.9.75) adds the second line of a folded header to the first one's name, not to its value:
- * "Content-Length13".  Even "Content-Leng: 13" and " th" become what both together do not say; but the name is then a
- * copy, before the value no more. */
+/* libmicrohttpd (0.9.75) appends the second line of a folded header to the name of the first, not to its value:
+ * "Content-Length13".  Even "Content-Leng: 13" followed by " th" becomes a header that was never sent.  It copies
+ * the name when it does that, so a folded header is found by its name lying behind its value in memory. */
 static bool is_folded(const char *name, const char *value)
 {
     return value == NULL || (uintptr_t)value <= (uintptr_t)name;
@@ -455,7 +463,7 @@ static void look_at_framing(struct framing *framing, const char *name, const cha
     }
 }
 
-/* HTTP/1.0 knows no chunks: who speaks it has sent something else. */
+/* HTTP/1.0 has no chunked bodies. */
 static bool is_sound(const struct framing *framing, const char *version)
 {
     if (framing->is_odd || framing->lengths + framing->encodings > 1)
@@ -463,7 +471,7 @@ static bool is_sound(const struct framing *framing, const char *version)
     return framing->encodings == 0 || (framing->is_chunked && strcmp(version, MHD_HTTP_VERSION_1_1) == 0);
 }
 
-/* Two could mean one thing to us and another to a proxy.  HTTP/1.0 did not know it. */
+/* With two Host headers a proxy could pick the other one.  HTTP/1.0 requires none. */
 static bool has_right_hosts(int hosts, const char *version)
 {
     return hosts == 1 || (hosts == 0 && strcmp(version, MHD_HTTP_VERSION_1_0) == 0);
@@ -482,7 +490,8 @@ static enum MHD_Result gather(void *user, enum MHD_ValueKind kind, const char *n
     return MHD_YES;
 }
 
-/* A body costs memory, so who may not ask is answered before it has come, and what nobody looks at is not kept. */
+/* A body costs memory.  So a request that is refused is answered before its body arrives, and a body that no route
+ * reads is not kept. */
 static enum MHD_Result admit(struct pw_exchange *exchange, const struct framing *framing)
 {
     if (call_of(exchange) == NULL)
@@ -527,7 +536,8 @@ static enum MHD_Result take_headers(struct pw_exchange *exchange, const char *me
     return MHD_YES;
 }
 
-/* What has come of the body is let go of, and what comes is dropped: libmicrohttpd takes no answer before the body's end. */
+/* Frees the body and drops what still arrives.  It must be read all the same, because libmicrohttpd takes no answer
+ * before its end. */
 static void drop_body(struct pw_exchange *exchange)
 {
     if (exchange->body_room > 0)
@@ -538,7 +548,7 @@ static void drop_body(struct pw_exchange *exchange)
     exchange->drops_body = true;
 }
 
-/* Before much of a body is kept, what the target names is looked up.  False: a reader does. */
+/* Looks up what the target names before much of the body is kept.  Returns false if a reader does it. */
 static bool look_up(struct pw_exchange *exchange)
 {
     struct pw_connection *connection = exchange->connection;
@@ -559,7 +569,7 @@ static bool look_up(struct pw_exchange *exchange)
     return true;
 }
 
-/* False: not yet, a reader finds out whether the body is to be kept. */
+/* Returns false while a reader finds out whether the body is to be kept. */
 static bool may_go_on(struct pw_exchange *exchange, size_t more)
 {
     struct pw_connection *connection = exchange->connection;
@@ -574,7 +584,8 @@ static bool may_go_on(struct pw_exchange *exchange, size_t more)
     return exchange->is_confirmed;
 }
 
-/* Room for so many bytes.  False: memory is out.  The body may be dropped after this: it is over the budget. */
+/* Makes room for `size` bytes.  Returns false without memory.  If the memory budget refuses it, the body is dropped
+ * instead. */
 static bool make_room(struct pw_exchange *exchange, size_t size)
 {
     size_t room = exchange->body_room > 0 ? exchange->body_room : BODY_BYTES_FIRST;
@@ -598,7 +609,7 @@ static bool make_room(struct pw_exchange *exchange, size_t size)
     return true;
 }
 
-/* False: memory is out. */
+/* Returns false without memory. */
 static bool add_to_body(struct pw_exchange *exchange, const char *data, size_t size)
 {
     if (exchange->is_too_large)
@@ -628,7 +639,7 @@ enum MHD_Result pw_exchange_handle(void *user, struct MHD_Connection *mhd, const
         return take_headers(exchange, method, version);
     if (*data_size > 0) {
         if (!may_go_on(exchange, *data_size))
-            return MHD_YES; /* libmicrohttpd comes again with these */
+            return MHD_YES; /* libmicrohttpd offers these bytes again */
         if (!add_to_body(exchange, data, *data_size))
             return MHD_NO;
         *data_size = 0;

@@ -1,8 +1,8 @@
-/* connection_exchange.h - one request and its answer.
+/* connection_exchange.h - one request and its answer, between libmicrohttpd and a call.
  *
- * libmicrohttpd calls in this order: pw_exchange_begin() when the request line is there;
- * pw_exchange_handle() when the headers are, for each part of the body, when all is there, and again each time that the
- * connection was woken; pw_exchange_completed() when the answer was sent, or the client is gone. */
+ * libmicrohttpd calls pw_exchange_begin() when it has the request line.  It calls pw_exchange_handle() when it has
+ * the headers, for each part of the body, when the body is complete, and again each time the connection was woken.
+ * It calls pw_exchange_completed() when the answer was sent or the client is gone. */
 #ifndef HTTP_CONNECTION_EXCHANGE_H
 #define HTTP_CONNECTION_EXCHANGE_H
 
@@ -11,9 +11,9 @@
 
 struct pw_exchange;
 
-/* A MHD_OPTION_URI_LOG_CALLBACK; user: the worker. */
+/* A MHD_OPTION_URI_LOG_CALLBACK whose user is the worker. */
 void *pw_exchange_begin(void *user, const char *target, struct MHD_Connection *mhd);
-/* A MHD_OPTION_UNESCAPE_CALLBACK: leaves the path as it was sent, for the handler to take apart. */
+/* A MHD_OPTION_UNESCAPE_CALLBACK.  Leaves the path as it was sent, because the handler decodes it. */
 size_t pw_exchange_unescape(void *user, struct MHD_Connection *mhd, char *text);
 /* A MHD_AccessHandlerCallback. */
 enum MHD_Result pw_exchange_handle(void *user, struct MHD_Connection *mhd, const char *path, const char *method,
@@ -22,11 +22,12 @@ enum MHD_Result pw_exchange_handle(void *user, struct MHD_Connection *mhd, const
 void pw_exchange_completed(void *user, struct MHD_Connection *mhd, void **context,
                            enum MHD_RequestTerminationCode code);
 
-/* Of one whose connection is being woken: a reader has its call, so it has gone to sleep again.  libmicrohttpd must not see such
- * a connection: it could find the client gone, and end the request. */
+/* Called when the connection is about to be woken.  Returns true if a reader still has the call and the connection
+ * sleeps again. libmicrohttpd must not see such a connection, because it could find the client gone and end the
+ * request. */
 bool pw_exchange_sleeps_on(struct pw_exchange *exchange);
 
-/* The request is over.  What its answer needs stays until that is gone as well. */
+/* Ends the request.  Memory that the answer needs stays until libmicrohttpd has released the answer. */
 void pw_exchange_end(struct pw_exchange *exchange);
 
 #endif

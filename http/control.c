@@ -1,4 +1,5 @@
-/* control.c - what changes an instance, and ticks. */
+/* control.c - routes that change an instance (pause, resume, terminate, interrupt, retry, restart, events), and
+ * ticks. */
 #include "http/answer.h"
 #include "http/body.h"
 #include "http/operations.h"
@@ -81,8 +82,8 @@ pawl_status pw_http_send_event(pawl_http_call *call)
     return PAWL_OK;
 }
 
-/* Only of an event that the run had before it has to be read how the run stands.  Whether it can be said changes nothing: who
- * was told 503 would send the event again. */
+/* The engine knows the run's status unless the event was a duplicate.  Then it is read.  If that fails, the status
+ * is left out: the event is recorded, and a client that got 503 would send it again. */
 pawl_status pw_http_send_event_done(pawl_http_call *call)
 {
     const struct pawl_standing *standing = &call->work.event.standing;

@@ -1,9 +1,9 @@
-/* counters.c - what the handler counts: answers by route and class of status, and how long they took. */
+/* counters.c - the handler's own metrics: answers by route and class of status, and how long they took. */
 #include <time.h>
 
 #include "http/handler.h"
 
-/* In nanoseconds; the last class has no limit. */
+/* Upper bounds in nanoseconds.  The last class has none. */
 static const int64_t limits[PW_HTTP_DURATION_CLASSES - 1] = { 100000,     250000,     500000,     1000000,   2500000,
                                                               5000000,    10000000,   25000000,   100000000, 500000000,
                                                               1000000000, 5000000000, 30000000000 };
@@ -11,7 +11,7 @@ static const int64_t limits[PW_HTTP_DURATION_CLASSES - 1] = { 100000,     250000
 int64_t pw_http_nanoseconds(void)
 {
     struct timespec now = { 0, 0 };
-    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* this clock always exists */
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* CLOCK_MONOTONIC always exists */
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 

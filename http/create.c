@@ -1,4 +1,4 @@
-/* create.c - new instances over HTTP, one or many. */
+/* create.c - creates one instance, or a batch of them. */
 #include "common/limits.h"
 #include "http/answer.h"
 #include "http/body.h"

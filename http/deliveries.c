@@ -1,4 +1,4 @@
-/* deliveries.c - hooks' deliveries that wait or failed. */
+/* deliveries.c - lists the deliveries of hooks that are pending or have failed, and resends them. */
 #include "http/answer.h"
 #include "http/body.h"
 #include "http/operations.h"

@@ -1,7 +1,7 @@
-/* execute.c - a workflow executed by key: who calls again with the key gets what the first call began.
+/* execute.c - executes a workflow by key: a second call with the same key gets the result of the first.
  *
- * The instance's id follows from workflow and key, so this is a create that answers what exists, and then a wait for
- * the result like any other (result.c). */
+ * The instance's id follows from workflow and key.  So this is a create that returns the instance if it exists,
+ * followed by a wait for the result like any other (result.c). */
 #include "http/answer.h"
 #include "http/body.h"
 #include "http/operations.h"

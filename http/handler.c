@@ -1,4 +1,4 @@
-/* handler.c - the handler's life: options with their defaults, and the drain. */
+/* handler.c - creates and frees the handler, checks its options, and drains it. */
 #include "http/handler.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static bool is_mount(const char *mount)
     return size == 0 || (mount[0] == '/' && mount[size - 1] != '/' && strpbrk(mount, "?#% ") == NULL);
 }
 
-/* As a browser sends it: no path, no slash at the end. */
+/* An origin as a browser sends it, without a path or a final slash. */
 static bool is_origin(const char *text)
 {
     if (strcmp(text, "*") == 0)

@@ -1,4 +1,4 @@
-/* handler.h - the handler itself: what calls share, and what it counts. */
+/* handler.h - the handler: what all calls share, and its counters. */
 #ifndef HTTP_HANDLER_H
 #define HTTP_HANDLER_H
 
@@ -12,7 +12,7 @@
 
 enum { PW_HTTP_STATUS_CLASSES = 6, PW_HTTP_DURATION_CLASSES = 14 };
 
-/* One for each route, and one for all that is no route. */
+/* There is one for each route, and one for requests that match no route. */
 struct pw_http_counter {
     _Atomic int64_t responses[PW_HTTP_STATUS_CLASSES];
     _Atomic int64_t durations[PW_HTTP_DURATION_CLASSES];
@@ -21,14 +21,14 @@ struct pw_http_counter {
 
 struct pawl_http {
     pawl_engine *engine;
-    struct pawl_http_options options; /* with the defaults filled in; its texts are ours */
+    struct pawl_http_options options; /* with the defaults filled in; owns its texts */
     size_t mount_size;
-    bool store_is_remote; /* its answers may take as long as its server is silent */
+    bool store_is_remote; /* a read may last as long as the server does not answer */
     atomic_bool is_draining;
     atomic_int streams;          /* open now */
-    _Atomic int64_t idle_closed; /* connections that a server has closed to make room for others */
+    _Atomic int64_t idle_closed; /* connections closed to make room for new ones */
     pthread_mutex_t lock;
-    pawl_http_call *waiting; /* who is told of a drain, and of looks; under the lock */
+    pawl_http_call *waiting; /* calls to tell of a drain and of the prober's looks; under the lock */
     struct pw_http_ticker ticker;
     struct pw_http_prober prober;
     struct pw_http_counter counters[PW_HTTP_ROUTES_MAX + 1];
@@ -37,9 +37,9 @@ struct pawl_http {
 /* ---- For the metrics ------------------------------------------------------------------------------------------- */
 
 struct pw_http_figures {
-    const char *method, *pattern;              /* of the route; "" and "other" for what is no route */
-    int64_t responses[PW_HTTP_STATUS_CLASSES]; /* by the status's first digit: [2] are 2xx */
-    struct pawl_distribution seconds;          /* from taking a request up to its answer, or a stream's head */
+    const char *method, *pattern;              /* of the route; "" and "other" for requests that match none */
+    int64_t responses[PW_HTTP_STATUS_CLASSES]; /* by the first digit of the status: [2] is 2xx */
+    struct pawl_distribution seconds;          /* from taking up a request to its answer, or to a stream's head */
 };
 
 size_t pw_http_figures_count(void);
@@ -48,8 +48,8 @@ int64_t pw_http_streams_open(const pawl_http *http);
 
 /* ---- For calls ------------------------------------------------------------------------------------------------- */
 
-/* route NULL: none. */
+/* Counts an answer. route is NULL if the request matched none. */
 void pw_http_count(pawl_http *http, const struct pw_http_route *route, int status, int64_t nanoseconds);
-int64_t pw_http_nanoseconds(void); /* monotonic, for the figures alone */
+int64_t pw_http_nanoseconds(void); /* monotonic; only for metrics */
 
 #endif

@@ -1,4 +1,4 @@
-/* health.c - what operators and their tools ask: alive, ready, which version, figures, the API's description. */
+/* health.c - routes for operators and their tools: liveness, readiness, version, metrics and the API's description. */
 #include "http/answer.h"
 #include "http/metrics.h"
 #include "http/openapi.h"

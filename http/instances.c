@@ -1,4 +1,5 @@
-/* instances.c - looking: workflows, instances, histories.  The store is read at once, in the calling thread. */
+/* instances.c - reads: workflows, instances, runs, children, counts, histories, and why an instance waits.  Each
+ * reads the store in the calling thread. */
 #include "http/answer.h"
 #include "http/operations.h"
 #include "http/query.h"
@@ -42,7 +43,7 @@ pawl_status pw_http_list_workflows(pawl_http_call *call)
 
 /* ---- Pages of rows --------------------------------------------------------------------------------------------------- */
 
-/* Rows and what is made of them, before the answer is written: a page of 4 MiB, some times over. */
+/* Counted against the memory budget while a page is read: the rows of a page of 4 MiB, and the copies made of them. */
 enum { READ_BYTES = 16 * 1024 * 1024 };
 
 typedef pawl_status list_fn(pawl_engine *engine, pawl_scope *scope, const char *workflow, const char *id,
@@ -50,7 +51,7 @@ typedef pawl_status list_fn(pawl_engine *engine, pawl_scope *scope, const char *
                             struct pawl_error *error);
 typedef void write_fn(struct pw_buffer *out, const struct pawl_instance *instance);
 
-/* What is read, and how it is written. */
+/* What a page reads and how it is written.  `answer` uses either `history` or the members after it. */
 struct page {
     pawl_status (*answer)(pawl_http_call *call, pawl_scope *scope, const struct page *page);
     const struct pawl_history_options *history;
@@ -60,7 +61,7 @@ struct page {
     write_fn *write;
 };
 
-/* Only the answer is kept until it is sent. */
+/* The rows are freed once the answer is written, so only the answer stays in memory until it is sent. */
 static pawl_status answer_page(pawl_http_call *call, const struct page *page)
 {
     if (pw_http_fail_issues(call))
@@ -74,7 +75,7 @@ static pawl_status answer_page(pawl_http_call *call, const struct page *page)
     return status;
 }
 
-/* Children and runs have no `status` and no `version` to ask for: the routes do not take them. */
+/* Lists of children and runs take neither `status` nor `version`; their routes refuse these keys before. */
 static void read_list_options(pawl_http_call *call, struct pawl_list_options *options)
 {
     const char *status = pw_http_query(call, "status");

@@ -1,7 +1,7 @@
-/* jobs.c - jobs for workers outside: claimed, waited for if need be, and kept.
+/* jobs.c - workers claim jobs over HTTP, wait for them, and extend their leases.
  *
- * A claim that finds nothing waits like everybody else, without a thread: it is told when a job may have become due in
- * this process, and looks now and then for what other processes did.  Each look is a claim of its own. */
+ * A claim that finds nothing waits without a thread.  It has news when a job may have become due in this process,
+ * and claims again from time to time to find jobs of other processes.  Each look is a claim. */
 #include "common/limits.h"
 #include "http/answer.h"
 #include "http/body.h"
@@ -70,7 +70,8 @@ static pawl_status answer_jobs(pawl_http_call *call)
     return pw_http_answer_object(call, 200);
 }
 
-/* There was nothing to claim.  What became due between the first look and the watch would not be told: look again. */
+/* The first claim found nothing.  A job that became due between the claim and the opening of the watch would go
+ * unnoticed, so claim again. */
 static pawl_status wait_for_jobs(pawl_http_call *call, int64_t now_ms)
 {
     if (call->job_watch != NULL)

@@ -47,7 +47,7 @@ static pawl_status refuse(const char *address, int reason, struct pawl_error *er
 
 /* ---- Unix sockets ---------------------------------------------------------------------------------------------------- */
 
-/* A socket file outlives its server.  Nobody answers there: it may go. */
+/* A socket file outlives its server.  If nobody accepts connections there, it may be replaced. */
 static bool is_stale(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -77,8 +77,8 @@ static int bind_file(int fd, const struct sockaddr_un *address)
     return 0;
 }
 
-/* Two servers that begin at once must not take each other's file for stale: between bind and listen it seems so.  The
- * folder is the lock. */
+/* Between bind and listen a socket file looks stale.  A lock on its folder keeps two servers that start at once from
+ * replacing each other's file. */
 static int lock_folder(const char *path)
 {
     char folder[sizeof((struct sockaddr_un *)NULL)->sun_path];
@@ -93,7 +93,7 @@ static int lock_folder(const char *path)
     for (int tried = 0; fd >= 0 && tried < LOCK_TRIES && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
          tried++)
         (void)nanosleep(&pause, NULL);
-    return fd; /* where folders cannot be locked, or somebody keeps one locked, it goes without */
+    return fd; /* goes on without the lock if the folder cannot be locked in time */
 }
 
 static pawl_status listen_at_file(const char *whole, struct pw_listener *listener, struct pawl_error *error)
@@ -130,7 +130,7 @@ static pawl_status listen_at_file(const char *whole, struct pw_listener *listene
 
 /* ---- Ports ----------------------------------------------------------------------------------------------------------- */
 
-/* Answers the descriptor, or the negative reason. */
+/* Returns the descriptor, or a negative errno. */
 static int listen_at_info(const struct addrinfo *info, bool all_addresses)
 {
     int on = 1, off = 0;
@@ -171,7 +171,7 @@ static pawl_status listen_at_port(const char *address, struct pw_listener *liste
     bool all_addresses = place.host[0] == '\0';
     struct addrinfo hints = { .ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM };
     struct addrinfo *infos = NULL;
-    /* The one of IPv6 takes IPv4 as well; where there is no IPv6 it fails, and the other one is tried. */
+    /* An IPv6 socket also takes IPv4.  On a machine without IPv6 it fails, and IPv4 is tried next. */
     hints.ai_family = all_addresses ? AF_INET6 : AF_UNSPEC;
     int fd = -EADDRNOTAVAIL;
     for (int family = 0; fd < 0 && family < (all_addresses ? 2 : 1); family++) {
@@ -224,7 +224,7 @@ void pw_peer_text(const struct sockaddr *address, char out_text[PW_PEER_SIZE])
         if (inet_ntop(AF_INET, &inet->sin_addr, host, sizeof host) != NULL)
             snprintf(out_text, PW_PEER_SIZE, "%s:%d", host, ntohs(inet->sin_port));
     } else if (address->sa_family == AF_INET6) {
-        /* A socket for all addresses shows IPv4 ones as mapped; people know them without that. */
+        /* A socket for all addresses reports IPv4 peers as mapped IPv6.  Show them as plain IPv4. */
         const struct sockaddr_in6 *inet = (const struct sockaddr_in6 *)address;
         bool is_mapped = IN6_IS_ADDR_V4MAPPED(&inet->sin6_addr);
         const void *bytes = is_mapped ? &inet->sin6_addr.s6_addr[12] : inet->sin6_addr.s6_addr;

@@ -1,10 +1,10 @@
-/* metrics.c - see metrics.h.  Series of routes that were never asked for are left out. */
+/* metrics.c - see metrics.h.  Routes without requests have no series. */
 #include "http/metrics.h"
 
 #include "http/handler.h"
 #include "pawl/pawl.h"
 
-/* Up to one without a name. */
+/* Lists of labels end with one without a name. */
 struct label {
     const char *name, *value;
 };
@@ -12,7 +12,7 @@ static const struct label none[] = { { NULL, NULL } };
 
 /* ---- The format ------------------------------------------------------------------------------------------------ */
 
-/* The type is told before the first of a family's samples. */
+/* Starts a family.  Its help and type precede its samples. */
 static void add_family(struct pw_buffer *out, const char *name, const char *type, const char *help)
 {
     pw_buffer_format(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
@@ -31,7 +31,7 @@ void pw_http_metrics_label(struct pw_buffer *out, char before, const char *name,
     pw_buffer_add(out, "\"", 1);
 }
 
-/* A sample but for its value.  le NULL: no such label. */
+/* Writes a sample up to its value. le may be NULL. */
 static void add_name(struct pw_buffer *out, const char *name, const char *suffix, const struct label *labels,
                      const char *le)
 {
@@ -53,7 +53,8 @@ static void add_integer(struct pw_buffer *out, const char *name, const char *suf
     pw_buffer_add(out, "\n", 1);
 }
 
-/* With a point whatever the host's locale, and to the nanosecond, without zeros behind.  Nothing here is negative. */
+/* Writes up to nanoseconds, without trailing zeros, and with a point whatever the host's locale is.  The value is
+ * not negative. */
 static void add_decimal(struct pw_buffer *out, double value)
 {
     int64_t whole = (int64_t)value;
@@ -182,7 +183,7 @@ static void add_store(struct pw_buffer *out, pawl_engine *engine, bool asks_stor
     add_figure(out, "pawl_queue_oldest_age_seconds", "", none, age_ms > 0 ? (double)age_ms / 1000 : 0);
 }
 
-/* Left out when they cannot be asked for. */
+/* Left out if the store cannot be read. */
 static void add_runners(struct pw_buffer *out, pawl_engine *engine)
 {
     const struct pawl_runner_info *runners;

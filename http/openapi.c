@@ -1,12 +1,11 @@
-/* openapi.c - fills in what the description leaves open.  pw_http_openapi() itself is generated from openapi.json by
- * embed.cmake. */
+/* openapi.c - fills in the version and the mount. embed.cmake generates pw_http_openapi() from openapi.json. */
 #include "http/openapi.h"
 
 #include <string.h>
 
 #include "pawl/pawl.h"
 
-/* Copies up to the place, puts the value as a JSON string instead of it, and answers what comes behind it. */
+/* Copies the text up to `place`, writes the value as a JSON string instead of it, and returns the text behind it. */
 static const char *fill_in(struct pw_buffer *out, const char *from, const char *place, const char *value)
 {
     const char *at = strstr(from, place);

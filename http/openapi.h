@@ -1,5 +1,5 @@
-/* openapi.h - the API's description, OpenAPI 3.1, written by hand in openapi.json and built into the library.
- * tests/http/test_openapi.c compares it with the table of routes and with what the handler really answers. */
+/* openapi.h - the API's description in OpenAPI 3.1, written by hand in openapi.json and built into the library.
+ * tests/http/test_openapi.c compares it with the table of routes and with the handler's real answers. */
 #ifndef HTTP_OPENAPI_H
 #define HTTP_OPENAPI_H
 
@@ -8,12 +8,11 @@
 #include "common/json_writer.h"
 #include "pawl/status.h"
 
-/* The file as it is, with a NUL behind it.  The version and the server's address stand in it as "{{version}}" and
- * "{{mount}}". */
+/* The file as it is, followed by NUL.  It holds "{{version}}" and "{{mount}}" in place of the version and the
+ * server's address. */
 const char *pw_http_openapi(size_t *out_size);
 
-/* Appends it with both filled in: the version of the library, and where the API is mounted.  PAWL_NOMEM is all that it
- * can fail with. */
+/* Appends the description with the library's version and the mount filled in.  Fails only with PAWL_NOMEM. */
 pawl_status pw_http_write_openapi(const char *mount, struct pw_buffer *out) PAWL_MUST_CHECK;
 
 #endif

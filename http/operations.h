@@ -1,5 +1,7 @@
-/* operations.h - what the routes do.  Each begins once its request is authorized, its method and its query's keys are
- * known to be right; those with a `done` or `look` leave the call waiting and are carried on there. */
+/* operations.h - the steps of all routes.
+ *
+ * A route's first step is called when the request is authorized and its method and query keys are valid.  A route
+ * whose call waits has a second step (`_done`, `_look` or `_carry_on`), which carries it on. */
 #ifndef HTTP_OPERATIONS_H
 #define HTTP_OPERATIONS_H
 
@@ -22,9 +24,10 @@ pw_http_step_fn pw_http_run_tick, pw_http_run_tick_done;
 
 /* result.c */
 pw_http_step_fn pw_http_result, pw_http_result_look;
-/* Of match.workflow and match.id: answers when it has finished, or the time is over; carried on by _result_look(). */
+/* Answers when the instance of match.workflow and match.id has finished, or after wait_ms. pw_http_result_look()
+ * carries it on. */
 pawl_status pw_http_result_await(pawl_http_call *call, int64_t wait_ms);
-/* {id, runNumber, details}: 200 when it has finished, 202 when it has not. */
+/* Answers {id, runNumber, details}: 200 if the run has finished, else 202. */
 pawl_status pw_http_answer_outcome(pawl_http_call *call, const struct pawl_instance *instance);
 
 /* execute.c */

@@ -15,7 +15,7 @@ void pw_http_prober_clear(struct pw_http_prober *prober)
     pw_helper_clear(&prober->helper);
 }
 
-/* One row of an index is the least that shows that the store can be read. */
+/* Reading one row by an index is the smallest proof that the store can be read. */
 static pawl_status read_store(pawl_engine *engine)
 {
     struct pawl_delivery_list_options options = PAWL_DELIVERY_LIST_OPTIONS_INIT;

@@ -9,7 +9,7 @@
 
 enum { WORDS_SIZE = 160 };
 
-/* "a, b, c", cut when it is long. */
+/* Writes "a, b, c", cut off if it is long. */
 static const char *listed(const char *const *words, char out_text[WORDS_SIZE])
 {
     size_t size = 0;
@@ -53,7 +53,7 @@ const char *pw_http_query(const pawl_http_call *call, const char *key)
     return NULL;
 }
 
-/* Digits alone, with a '-' before them at most. */
+/* Accepts digits with an optional '-' before them. */
 static bool parse_integer(const char *text, int64_t *out_number)
 {
     bool is_negative = *text == '-';

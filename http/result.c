@@ -1,5 +1,5 @@
-/* result.c - an instance's outcome, waited for.  Told by a watch within this process; other processes' commits are found
- * by looking again now and then. */
+/* result.c - waits for the result of an instance.  A watch tells of commits of this process.  Commits of other
+ * processes are found by looking again every look_again_ms. */
 #include "http/answer.h"
 #include "http/operations.h"
 #include "http/query.h"
@@ -19,13 +19,13 @@ pawl_status pw_http_answer_outcome(pawl_http_call *call, const struct pawl_insta
 pawl_status pw_http_result_look(pawl_http_call *call)
 {
     struct pawl_instance instance;
-    pawl_scope *scope = pawl_scope_new(); /* of this look: a long wait gathers nothing */
+    pawl_scope *scope = pawl_scope_new(); /* for this look, so that memory does not grow during a long wait */
     int64_t now_ms = pawl_now_ms(call->http->engine);
     pawl_status status = PAWL_NOMEM;
     if (scope != NULL)
         status = pw_http_call_get(call, scope, &instance);
     if (status != PAWL_OK && call->made != NULL && pw_http_is_passing(status))
-        status = pw_http_answer_outcome(call, call->made); /* who was told 503 would make another one */
+        status = pw_http_answer_outcome(call, call->made); /* a client that got 503 would create another one */
     else if (status == PAWL_OK && !is_finished(&instance) && now_ms < call->deadline_ms && !pw_http_is_draining(call))
         status = pw_http_call_look_again(call, now_ms);
     else if (status == PAWL_OK)
@@ -41,7 +41,7 @@ pawl_status pw_http_result_await(pawl_http_call *call, int64_t wait_ms)
     if (status != PAWL_OK || call->state != PW_HTTP_WAITING)
         return status;
     status = pw_http_call_watch(call);
-    /* What happened between the look and the watch would not be told: look once more. */
+    /* A change between the look and the opening of the watch would go unnoticed, so look once more. */
     return status == PAWL_OK ? pw_http_result_look(call) : status;
 }
 

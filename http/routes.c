@@ -19,7 +19,7 @@ static const char *const deliveries_query[] = { "status", "hook", "pageSize", "c
 #define INSTANCES "/workflows/:workflow/instances"
 #define INSTANCE INSTANCES "/:id"
 
-/* Where two patterns take one path, the first of the method is meant: "batch" is no id to POST to. */
+/* If two patterns of one method match a path, the first wins. */
 const struct pw_http_route pw_http_routes[] = {
     { "GET", "/workflows", PAWL_HTTP_READ, PW_HTTP_MEMORY, NULL, pw_http_list_workflows, NULL },
     { "GET", "/workflows/", PAWL_HTTP_READ, PW_HTTP_MEMORY, NULL, pw_http_list_workflows, NULL },
@@ -82,7 +82,7 @@ static void keep(struct pw_http_match *match, const char *name, size_t size, con
             *places[i] = segment;
 }
 
-/* match NULL: only say whether. */
+/* Does the path match the pattern?  Stores the named segments in match, unless that is NULL. */
 static bool fits(const char *pattern, const char *const *segments, size_t count, struct pw_http_match *match)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* scopes.c - the names of what a request may want to do, as tokens and errors write them. */
+/* scopes.c - the names of scopes, as tokens and errors write them. */
 #include "pawl/http.h"
 
 const char *pawl_http_scope_name(enum pawl_http_scope scope)

@@ -1,6 +1,6 @@
 /* server.c - starting and stopping the server.  See server.h. */
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* strerror_r as it is meant here */
+#define _GNU_SOURCE /* GNU's strerror_r */
 #endif
 #include "http/server.h"
 
@@ -18,14 +18,14 @@
 
 enum {
     THREADS_MIN = 2,
-    THREADS_MAX = 8, /* by default */
+    THREADS_MAX = 8, /* the default's upper limit */
     CONNECTIONS_MAX = 8192,
     REQUEST_MS_MAX = 30000,
     IDLE_MS_MAX = 120000,
     HEADER_BYTES_MAX = 8 * 1024,
     DESCRIPTORS_KEPT = 128,
     HEADER_BYTES_MIN = 1024,
-    REMOTE_READERS_MIN = 8, /* as many as a store on a server reads for at once, by default */
+    REMOTE_READERS_MIN = 8, /* as many as a store on a server reads for at once by default */
     THREADS_MOST = 64
 };
 
@@ -46,7 +46,7 @@ pawl_status pw_server_error(struct pawl_error *error, pawl_status status, const 
 
 const char *pw_system_text(int reason, char *text, size_t size)
 {
-    return strerror_r(reason, text, size); /* GNU's: not always in `text` */
+    return strerror_r(reason, text, size); /* GNU's strerror_r may return a text of its own */
 }
 
 int64_t pw_server_now_ms(void)
@@ -72,14 +72,14 @@ static int32_t default_threads(void)
     return processors < THREADS_MIN ? THREADS_MIN : processors > THREADS_MAX ? THREADS_MAX : (int32_t)processors;
 }
 
-/* Connections leave descriptors to the rest of the process: the store opens some when it needs them. */
+/* Leaves descriptors to the rest of the process, because the store opens some when it needs them. */
 static int32_t bound_connections(int32_t wanted)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return wanted;
     int64_t most = (int64_t)limit.rlim_cur - DESCRIPTORS_KEPT;
-    int64_t least = (int64_t)limit.rlim_cur / 4; /* of a limit so low that there is not much to keep */
+    int64_t least = (int64_t)limit.rlim_cur / 4; /* for a limit so low that little can be left */
     most = most > least ? most : least;
     return wanted < most ? wanted : (int32_t)(most > 0 ? most : 1);
 }
@@ -141,7 +141,7 @@ static bool write_refusals(pawl_http_server *server)
     return true;
 }
 
-/* The first worker hands out connections, so it comes last. */
+/* The first worker hands out connections to the others, so it starts last. */
 static pawl_status start_workers(pawl_http_server *server, struct pawl_error *error)
 {
     pawl_status status = PAWL_OK;
@@ -163,7 +163,7 @@ static void stop_workers(pawl_http_server *server)
         pw_worker_clear(worker);
 }
 
-/* Readers end first: they carry on calls of connections that the workers then close. */
+/* Readers end first, because they carry on calls of connections that the workers then close. */
 static void free_server(pawl_http_server *server)
 {
     pw_readers_stop(&server->readers);
@@ -177,7 +177,7 @@ static void free_server(pawl_http_server *server)
     free(server);
 }
 
-/* NULL: memory is out. */
+/* Returns NULL without memory. */
 static pawl_http_server *new_server(pawl_http *http, const struct pawl_http_server_options *options)
 {
     pawl_http_server *server = calloc(1, sizeof *server);
@@ -202,8 +202,8 @@ no_lock:
     return NULL;
 }
 
-/* Where the store is a file they make only large answers, which keep a processor busy.  Where it is a server they do all that
- * asks it, and mostly wait. */
+/* With a store in a file, readers only make large answers and keep a processor busy.  With a store on a server, they
+ * do everything that asks it, and mostly wait. */
 static int count_readers(const pawl_http_server *server)
 {
     int threads = server->options.threads;
@@ -251,7 +251,7 @@ void pw_server_leave(pawl_http_server *server)
 {
     int before = atomic_fetch_sub(&server->connections, 1);
     if (before == server->options.connections_max)
-        pw_waker_signal(&server->workers[0].waker); /* somebody may be waiting for room */
+        pw_waker_signal(&server->workers[0].waker); /* the first worker may be waiting for room */
     if (before > 1 || !atomic_load(&server->is_draining))
         return;
     pthread_mutex_lock(&server->lock);
@@ -259,7 +259,7 @@ void pw_server_leave(pawl_http_server *server)
     pthread_mutex_unlock(&server->lock);
 }
 
-/* Until every client has its answer, and its connection is closed. */
+/* Waits until every client has its answer and its connection is closed, at most drain_ms. */
 static void drain(pawl_http_server *server, int64_t drain_ms)
 {
     const struct timespec until = pw_cond_moment(drain_ms < INT32_MAX ? drain_ms : INT32_MAX);

@@ -67,7 +67,7 @@ void pw_idle_make_room(pawl_http_server *server)
     pw_waker_signal(&worker->waker);
 }
 
-/* libmicrohttpd is told by the socket, as with clients that are late. */
+/* Shuts the socket down, so that libmicrohttpd finds it closed and cleans up. */
 static void cut_oldest(struct pw_worker *worker)
 {
     struct pw_connection *connection = worker->idles.lists[PW_IDLE].first;

@@ -1,10 +1,11 @@
-/* server_idle.h - which connections can be closed to make room, the oldest first.
+/* server_idle.h - which connections can be closed to make room for new ones, oldest first.
  *
- * Idle is who has no request under way: between two requests, or with a head that has not come wholly.  Who has sent its head
- * and not its whole body is closed only where nobody is idle.  Who waits for an answer, or reads one, is not closed.
+ * A connection is idle if it has no request under way: it is between two requests, or its request's head is
+ * incomplete.  A connection with a complete head and an incomplete body is closed only if none is idle.  A
+ * connection that waits for an answer, or reads one, is never closed.
  *
- * Each worker keeps its own lists, in the order of time; the first worker, which lets people in, only looks at how old the
- * heads of these lists are, and asks a worker to close one. */
+ * Each worker keeps its own lists in order of time.  The first worker, which accepts connections, only compares the
+ * ages of the lists' heads and asks a worker to close one. */
 #ifndef HTTP_SERVER_IDLE_H
 #define HTTP_SERVER_IDLE_H
 
@@ -18,22 +19,22 @@ struct pw_worker;
 
 enum pw_idle { PW_IDLE, PW_IDLE_IN_BODY, PW_IDLE_COUNT, PW_NOT_IDLE = PW_IDLE_COUNT };
 
-/* The worker's. */
+/* Used by the worker alone, except for the atomic members. */
 struct pw_idle_list {
     struct pw_connection *first, *last;
-    _Atomic int64_t oldest_ms; /* since when the first is idle; 0: there is none */
+    _Atomic int64_t oldest_ms; /* since when the first one is idle; 0: the list is empty */
 };
 struct pw_idles {
     struct pw_idle_list lists[PW_IDLE_COUNT];
-    atomic_int wanted; /* how many of them are to be closed */
+    atomic_int wanted; /* how many connections are to be closed */
 };
 
-/* From now on it is that; first PW_NOT_IDLE. */
+/* Moves the connection to that list, or to none.  A new connection must begin as PW_NOT_IDLE. */
 void pw_idle_set(struct pw_connection *connection, enum pw_idle idle);
 
-/* From the first worker: asks for one connection to be closed, if there is one that can be. */
+/* Called by the first worker.  Asks for one connection to be closed, if there is one that can be. */
 void pw_idle_make_room(pawl_http_server *server);
-/* Closes as many as were asked for. */
+/* Closes as many connections as were asked for. */
 void pw_idle_pass(struct pw_worker *worker);
 
 #endif

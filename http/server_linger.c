@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Read from one socket in one pass, at most: the thread has more to do. */
+/* At most this much is read from one socket in one pass, because the thread serves other clients. */
 enum { BLOCK_BYTES = 16384, BLOCKS_A_PASS = 16 };
 
 void pw_linger_add(struct pw_linger *linger, int fd, int64_t now_ms)
@@ -16,7 +16,7 @@ void pw_linger_add(struct pw_linger *linger, int fd, int64_t now_ms)
     int copy = linger->count < PW_LINGER_MAX ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
     if (copy < 0)
         return;
-    (void)shutdown(copy, SHUT_WR); /* the answer ends here */
+    (void)shutdown(copy, SHUT_WR); /* tells the client that the answer is complete */
     linger->fds[linger->count] = copy;
     linger->until_ms[linger->count++] = now_ms + PW_LINGER_MS;
 }
@@ -28,7 +28,7 @@ int pw_linger_poll(const struct pw_linger *linger, struct pollfd *out_polls)
     return linger->count;
 }
 
-/* False: the client has closed its side, or is gone. */
+/* Returns false if the client has closed its side or is gone. */
 static bool drop_bytes(int fd)
 {
     char block[BLOCK_BYTES];

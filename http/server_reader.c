@@ -5,7 +5,7 @@
 
 #include "http/server.h"
 
-/* All with the lock held. */
+/* The functions up to end() need the lock. */
 static void put_last(struct pw_readers *readers, struct pw_reading *reading)
 {
     reading->previous = readers->last;
@@ -23,7 +23,7 @@ static void take_out(struct pw_readers *readers, struct pw_reading *reading)
     readers->waiting--;
 }
 
-/* It may be gone once the lock is let go of. */
+/* The reading may be freed as soon as the lock is released. */
 static void end(struct pw_reading *reading)
 {
     reading->stage = PW_READING_OVER;

@@ -21,7 +21,7 @@ static void forget(char *text)
     free(text);
 }
 
-/* Asks the file that was opened. */
+/* Checks the open file, so that it cannot be exchanged in between. */
 static pawl_status check_mode(FILE *file, const char *path, struct pawl_error *error)
 {
     struct stat found;
@@ -42,7 +42,7 @@ static pawl_status read_file(const char *path, const char *what, bool is_secret,
     if (file == NULL)
         return pw_server_error(error, PAWL_INVALID, "cannot read the %s %s: %s", what, path,
                                pw_system_text(errno, reason, sizeof reason));
-    (void)setvbuf(file, NULL, _IONBF, 0); /* no copy of a key is left in a buffer */
+    (void)setvbuf(file, NULL, _IONBF, 0); /* a buffer would keep a copy of the key */
     if (is_secret)
         status = check_mode(file, path, error);
     if (status != PAWL_OK)
@@ -67,7 +67,7 @@ done:
     return status;
 }
 
-/* libmicrohttpd would only say that it cannot start. */
+/* Checks certificate and key, because libmicrohttpd would only report that it cannot start. */
 static pawl_status check(const struct pw_server_tls *tls, const char *certificate_path, const char *key_path,
                          struct pawl_error *error)
 {

@@ -1,4 +1,8 @@
-/* server_worker.c - see server_worker.h. */
+/* server_worker.c - see server_worker.h.
+ *
+ * Each pass of the loop polls three things: the waker's signal, the daemon's epoll set and, in the first worker, the
+ * listening socket.  It then accepts connections, resumes those with news, closes idle ones if asked to, takes over
+ * newcomers, and runs libmicrohttpd once.  Now and then it sweeps its connections for clients that are late. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* accept4 */
 #endif
@@ -20,12 +24,12 @@
 #include "http/server.h"
 
 enum {
-    /* Of a connection's memory, besides the request's headers: what the answer's headers need. */
+    /* A connection's memory holds the request's headers plus this much for the answer's. */
     ANSWER_HEADER_BYTES = 1024,
     MEMORY_INCREMENT_BYTES = 1024,
     ACCEPTS_A_PASS = 64,
-    NO_DESCRIPTORS_MS = 100, /* nobody is let in for so long when the process has no descriptors left */
-    NO_ROOM_MS = 10,         /* how long to wait for a connection that could be closed for another */
+    NO_DESCRIPTORS_MS = 100, /* pause in accepting when the process is out of descriptors */
+    NO_ROOM_MS = 10,         /* how long to wait for an idle connection to be closed */
     SWEEP_MS_MIN = 10,
     SWEEP_MS_MAX = 1000,
     DRAINING_SWEEP_MS = 20,
@@ -43,7 +47,7 @@ struct pw_newcomer {
     struct sockaddr_storage address;
 };
 
-/* The one with the fewest connections. */
+/* Returns the worker with the fewest connections. */
 static struct pw_worker *choose_worker(pawl_http_server *server)
 {
     struct pw_worker *chosen = &server->workers[0];
@@ -88,11 +92,12 @@ static void accept_some(struct pw_worker *worker)
             return;
         }
         hand_over(server, &newcomer);
-        worker->room_at_ms = 0; /* the next one need not wait for room to be made */
+        worker->room_at_ms = 0; /* the next connection need not wait for room */
     }
 }
 
-/* Where there is no room, the oldest connection without a request goes.  When it has gone, its worker tells us. */
+/* If there is no room, asks for the oldest idle connection to be closed.  Its worker signals the first worker when
+ * it is. */
 static void let_some_in(struct pw_worker *worker)
 {
     pawl_http_server *server = worker->server;
@@ -104,7 +109,8 @@ static void let_some_in(struct pw_worker *worker)
     }
 }
 
-/* libmicrohttpd owns the socket from here on, whatever it says; but of one that it does not want it tells us nothing. */
+/* libmicrohttpd owns the socket from here on, even if it refuses the connection.  Then it may not call
+ * pw_connection_notify(). */
 static void let_in(struct pw_worker *worker, const struct pw_newcomer *newcomer)
 {
     worker->has_left = false;
@@ -152,9 +158,9 @@ static void sweep(struct pw_worker *worker, int64_t now_ms)
     worker->sweep_at_ms = now_ms + sweep_ms(worker->server);
 }
 
-/* A client that fills its connection's memory with what is not yet a piece of the body, such as an endless extension of a
- * chunk, is no reason to wait in libmicrohttpd's eyes, though nothing comes of running it.  It has its time, as every client,
- * but not the processor. */
+/* A client can fill its connection's memory with bytes that are not yet part of the body, such as an endless chunk
+ * extension. libmicrohttpd then asks to run again at once, although running it does nothing.  Such a client keeps
+ * its time limit, but must not use up the processor. */
 static bool is_urgent(struct pw_worker *worker)
 {
     MHD_UNSIGNED_LONG_LONG daemon_ms;
@@ -163,7 +169,7 @@ static bool is_urgent(struct pw_worker *worker)
     return worker->must_run || (wants_to_run && worker->vain_passes <= VAIN_PASSES_MAX);
 }
 
-/* How long to wait at most; 0: not at all. */
+/* How long to wait at most; 0 does not wait. */
 static int wait_ms(struct pw_worker *worker, int64_t now_ms)
 {
     if (is_urgent(worker))
@@ -211,7 +217,7 @@ static void *work(void *user)
     struct pw_worker *worker = user;
     pawl_http_server *server = worker->server;
     sigset_t pipes;
-    /* A client that is gone is an error of write, not a signal. */
+    /* A write to a client that is gone must fail instead of raising a signal. */
     (void)sigemptyset(&pipes);
     (void)sigaddset(&pipes, SIGPIPE);
     (void)pthread_sigmask(SIG_BLOCK, &pipes, NULL);
@@ -226,8 +232,7 @@ static void *work(void *user)
     }
     for (struct pw_connection *connection = worker->connections; connection != NULL; connection = connection->next)
         pw_waker_rouse(&worker->waker, &connection->sleeper);
-    while (worker->waker.sleeping >
-           0) { /* somebody is about to list one that was told: libmicrohttpd must not find it */
+    while (worker->waker.sleeping > 0) { /* a thread may still be listing one that it told */
         pw_waker_pass(&worker->waker, false);
         (void)sched_yield();
     }
@@ -245,7 +250,7 @@ static struct MHD_Daemon *start_daemon(struct pw_worker *worker)
     unsigned flags = MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_ALLOW_SUSPEND_RESUME;
     bool is_tls = server->tls.certificate != NULL;
     struct MHD_OptionItem options[] = {
-        { MHD_OPTION_CONNECTION_LIMIT, INT_MAX, NULL }, /* the first worker counts */
+        { MHD_OPTION_CONNECTION_LIMIT, INT_MAX, NULL }, /* the first worker enforces the limit */
         { MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)memory_bytes, NULL },
         { MHD_OPTION_CONNECTION_MEMORY_INCREMENT, MEMORY_INCREMENT_BYTES, NULL },
         { MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, NULL },

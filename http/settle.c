@@ -1,10 +1,10 @@
-/* settle.c - how something ended, told by whoever carried it out: a deferred by its token, a job by that of its claim.
- * A result is handed on as it was received; one that is not there is "no result", which is not null. */
+/* settle.c - a client reports how something ended: a deferred by its token, or a job by the token of its claim.  A
+ * result is passed on as it was received.  A missing result is "no result", which is not null. */
 #include "http/answer.h"
 #include "http/body.h"
 #include "http/operations.h"
 
-/* Either of the calls that take it; which one, the route says. */
+/* pawl_job_settle_async() or pawl_deferred_settle_async().  The route says which. */
 typedef void settle_fn(pawl_engine *engine, const char *token, const struct pawl_outcome *outcome, bool *out_is_paused,
                        struct pawl_error *error, pawl_answered_fn *answered, void *user);
 
@@ -32,7 +32,7 @@ pawl_status pw_http_settle_succeed(pawl_http_call *call)
     return submit(call, &(struct pawl_outcome){ .result_json = result.text });
 }
 
-/* The last field, `retry`, is a job's alone. */
+/* `retry`, the last field, exists only for jobs. */
 pawl_status pw_http_settle_fail(pawl_http_call *call)
 {
     enum { NAME, MESSAGE, RETRY, COUNT };
@@ -47,7 +47,7 @@ pawl_status pw_http_settle_fail(pawl_http_call *call)
     return submit(call, &outcome);
 }
 
-/* {"ok":true}, and "paused" where that keeps the run from going on. */
+/* Answers {"ok":true}, with "paused" if the run will not go on because it is paused. */
 pawl_status pw_http_settle_done(pawl_http_call *call)
 {
     pw_json_open(&call->out, NULL, '{');

@@ -1,9 +1,9 @@
-/* stream.c - an instance followed, as server-sent events.
+/* stream.c - follows an instance as server-sent events.
  *
- * Events are `status`, `step` and `log`, each with a mark as its id: a client that comes back with it in Last-Event-ID
- * gets what it has missed.  When the instance has finished and all was told, `end` is sent and the stream closes; whoever
- * comes back after that is answered 204, which tells browsers to stop.  A quiet stream gets a comment line now and then,
- * so that the connection is seen to live. */
+ * Events are `status`, `step` and `log`.  Each has a mark as its id, and a client that reconnects with it in
+ * Last-Event-ID gets what it has missed.  When the instance has finished and everything was sent, the stream sends
+ * `end` and closes.  A client that reconnects after that gets 204, which tells browsers to stop.  A quiet stream
+ * sends a comment line every heartbeat_ms, which shows that the connection is alive. */
 #include "http/answer.h"
 #include "http/operations.h"
 #include "http/write.h"
@@ -19,7 +19,7 @@ void pw_http_stream_close(pawl_http_call *call)
     call->is_stream = false;
 }
 
-/* A payload may hold the line ends that JSON allows between its parts; here they would end the line. */
+/* JSON allows line ends between its parts, but here they would end the `data:` line. */
 static void put_on_one_line(struct pw_buffer *out, size_t from)
 {
     for (size_t i = from; i < out->size; i++)
@@ -61,13 +61,13 @@ static void write_change(struct pw_buffer *out, const struct pawl_change *change
     pw_buffer_put(out, "\n\n");
 }
 
-/* Writes what is new into call->out. */
+/* Appends what is new to call->out. */
 static pawl_status look(pawl_http_call *call, size_t *out_count)
 {
     struct pw_http_stream_work *stream = &call->work.stream;
     const struct pawl_change *changes;
     size_t count = 0;
-    pawl_scope *scope = pawl_scope_new(); /* of this look: a long stream gathers nothing */
+    pawl_scope *scope = pawl_scope_new(); /* for this look, so that memory does not grow during a long stream */
     pawl_status status = PAWL_NOMEM;
     if (scope != NULL)
         status = pawl_follow_next(stream->follow, scope, &changes, &count, &stream->is_ended, &call->error);
@@ -78,7 +78,7 @@ static pawl_status look(pawl_http_call *call, size_t *out_count)
     pawl_scope_free(scope);
     *out_count = count;
     int64_t now_ms = pawl_now_ms(call->http->engine);
-    /* Where something was new there may be more of it. */
+    /* If something was new there may be more, so look again at once. */
     stream->look_at_ms = status == PAWL_OK && count > 0 ? now_ms : now_ms + call->http->options.look_again_ms;
     return status;
 }
@@ -98,7 +98,7 @@ static pawl_status open_stream(pawl_http_call *call, const char *since)
     call->is_stream = true;
     pawl_status status =
         pawl_follow_open(http->engine, call->match.workflow, call->match.id, since, &stream->follow, &call->error);
-    /* The watch comes before the first look, so that nothing happens unseen between them. */
+    /* The watch opens before the first look, so that no change between them is missed. */
     if (status == PAWL_OK && !call->is_head)
         status = pw_http_call_watch(call);
     return status;
@@ -140,7 +140,7 @@ static bool is_over(const pawl_http_call *call)
     return call->work.stream.is_ended || pw_http_is_draining(call);
 }
 
-/* What was given out last has been taken. */
+/* The caller has taken the bytes that it got last. */
 static void forget_given(pawl_http_call *call)
 {
     if (call->work.stream.is_given)
@@ -148,7 +148,8 @@ static void forget_given(pawl_http_call *call)
     call->work.stream.is_given = false;
 }
 
-/* Is it time?  A time that is further away than it was ever set to is one from before the clock was set back. */
+/* True if the time has come.  A time further away than the interval was set before the clock was set back, so it
+ * counts as come. */
 static bool has_come(const pawl_http_call *call, int64_t at_ms, int64_t interval_ms)
 {
     int64_t left_ms = at_ms - pawl_now_ms(call->http->engine);
@@ -171,7 +172,7 @@ void pw_http_stream_look(pawl_http_call *call)
     size_t count;
     (void)pw_http_call_take_news(call);
     pawl_status status = look(call, &count);
-    /* While the store cannot be read there is nothing to tell; the client need not be bothered with it. */
+    /* While the store cannot be read, the stream stays open and says nothing. */
     stream->is_ended = stream->is_ended || (status != PAWL_OK && !pw_http_is_passing(status));
 }
 

@@ -1,4 +1,4 @@
-/* target.c - see target.h.  Decoding makes a text no longer, so it is done in place. */
+/* target.c - see target.h.  Decoding never makes a text longer, so it is done in place. */
 #include "http/target.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static bool is_utf8(const char *at, const char *end)
     return true;
 }
 
-/* Of a segment, or a key or value of the query, where '+' is a space. */
+/* Decodes a segment, or a key or value of the query, in which '+' is a space.  Returns what is wrong, or NULL. */
 static const char *decode(char *text, bool is_query)
 {
     char *from = text, *to = text;
@@ -53,7 +53,7 @@ static bool is_dots(const char *segment)
     return strcmp(segment, ".") == 0 || strcmp(segment, "..") == 0;
 }
 
-/* `path` begins with a slash. */
+/* `path` must begin with a slash. */
 static const char *parse_path(char *path, struct pw_http_target *target)
 {
     bool is_ours = true;
@@ -101,7 +101,7 @@ static const char *parse_query(char *query, struct pw_http_target *target)
         char *next = strchr(query, '&');
         if (next != NULL)
             *next++ = '\0';
-        const char *wrong = *query != '\0' ? parse_pair(query, target) : NULL; /* "&&" and a last "&" do no harm */
+        const char *wrong = *query != '\0' ? parse_pair(query, target) : NULL; /* empty pairs are ignored */
         if (wrong != NULL)
             return wrong;
         query = next;

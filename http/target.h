@@ -1,9 +1,8 @@
-/* target.h - a request's target taken apart: the path's segments and the query's pairs, decoded.
+/* target.h - splits a request's target into path segments and query pairs, and decodes them.
  *
- * What is decoded is UTF-8 without NUL; anything else is refused.  A segment that holds a slash, which was written as
- * %2F, is noted: only who knows the route knows whether it may.
- * A path with "." or ".." among its segments, with very many of them, or outside of where the API is mounted, is no
- * route's: it has no segments here. */
+ * Decoded texts are UTF-8 without NUL; others are refused.  A segment with an encoded slash (%2F) is only noted,
+ * because it depends on the route whether that is allowed.  A path has no segments, so that no route matches, if it
+ * has "." or ".." among them, has more than PW_HTTP_SEGMENTS_MAX, or lies outside of the mount. */
 #ifndef HTTP_TARGET_H
 #define HTTP_TARGET_H
 
@@ -18,14 +17,14 @@ struct pw_http_pair {
 struct pw_http_target {
     const char *segments[PW_HTTP_SEGMENTS_MAX];
     size_t segment_count;
-    size_t slashed_count; /* of all segments, how many hold a slash */
-    const char *slashed;  /* one of them; NULL: there is none */
+    size_t slashed_count; /* how many segments hold a slash */
+    const char *slashed;  /* the last of these; NULL: none */
     struct pw_http_pair pairs[PW_HTTP_PAIRS_MAX];
     size_t pair_count;
 };
 
-/* Returns what is wrong, as a static text; NULL: nothing.  `buffer` takes as much as the target with its NUL, and holds
- * what *out_target points at. */
+/* Returns what is wrong as a static text, or NULL.  `buffer` needs the size of the target with its NUL, and holds
+ * the texts that *out_target points to. */
 const char *pw_http_target_parse(const char *target, const char *mount, size_t mount_size, char *buffer,
                                  struct pw_http_target *out_target);
 

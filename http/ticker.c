@@ -12,7 +12,7 @@ void pw_http_ticker_clear(struct pw_http_ticker *ticker)
     pw_helper_clear(&ticker->helper);
 }
 
-/* The first of those that wait; NULL: the ticker was stopped. */
+/* Takes the first tick from the queue.  Returns NULL when the ticker is stopped and the queue is empty. */
 static struct pw_http_tick *take(struct pw_http_ticker *ticker)
 {
     while (ticker->first == NULL && !ticker->helper.is_stopped)
@@ -25,7 +25,7 @@ static struct pw_http_tick *take(struct pw_http_ticker *ticker)
     return tick;
 }
 
-/* While a tick is under way its caller's memory may go away: it is not touched without the lock. */
+/* The caller may free its tick while it runs, so the tick is only touched with the lock held. */
 static void *run(void *user)
 {
     struct pw_http_ticker *ticker = user;

@@ -1,11 +1,10 @@
-/* tokens.c - bearer tokens, for people who have no authorization of their own.
+/* tokens.c - bearer tokens, for hosts without an authorization of their own.
  *
- * Of a token only its SHA-256 is kept.  It has 256 bits of randomness, so a plain hash is enough: there is nothing to
- * guess, and no salt is needed.  What a request brings is hashed and compared with every token kept, each in constant
- * time and none left out, so that the time tells nothing.  Neither a token nor a line that may hold one by mistake is
- * ever part of an error's text.
+ * Only a token's SHA-256 is kept.  A plain hash without salt is enough, because a token has 256 random bits and
+ * cannot be guessed.  A request's token is hashed and compared with every hash in constant time, so that timing
+ * reveals nothing.  Error texts never contain a token, nor a line that may hold one by mistake.
  *
- * Each token has a bucket of requests that fills at the limit's rate, for bursts of one second's worth. */
+ * Each token has a bucket of requests.  It fills at the limit's rate and holds one second's worth. */
 #include "pawl/http.h"
 
 #include <gnutls/crypto.h>
@@ -29,14 +28,14 @@ static const char permissions_prefix[] = "permissions:";
 struct token {
     char name[NAME_SIZE_MAX + 1];
     unsigned scopes;   /* a bit for each pawl_http_scope */
-    char *permissions; /* joined by commas, and ours; NULL: none */
+    char *permissions; /* joined by commas; owned; NULL: none */
     unsigned char hash[HASH_SIZE];
-    double bucket; /* requests that it may make now */
+    double bucket; /* how many requests it may make now */
     double filled_at_s;
 };
 
 struct pawl_tokens {
-    pthread_mutex_t lock; /* guards all of it */
+    pthread_mutex_t lock; /* guards all members */
     struct token *items;
     size_t count;
     double per_second; /* 0: no limit */
@@ -68,13 +67,13 @@ static unsigned bit_of(enum pawl_http_scope scope)
     return 1U << (unsigned)scope;
 }
 
-/* Those that need no token are not ones that a token can have, or lack. */
+/* Requests with these scopes need no token, so a token cannot have them. */
 static bool is_for_tokens(enum pawl_http_scope scope)
 {
     return scope != PAWL_HTTP_OPEN && scope != PAWL_HTTP_DEFERRED;
 }
 
-/* 0: there is no such scope. */
+/* Returns 0 for an unknown scope. */
 static unsigned scope_bit(const char *text, size_t size)
 {
     for (enum pawl_http_scope scope = PAWL_HTTP_OPEN; scope < PAWL_HTTP_SCOPE_COUNT; scope++) {
@@ -104,7 +103,7 @@ static pawl_status parse_scopes(const char *text, size_t size, unsigned *out_sco
     return PAWL_OK;
 }
 
-/* In one order, whatever order they were given in. */
+/* Writes scopes in a fixed order. */
 static void write_scopes(unsigned scopes, char *out_text, size_t size)
 {
     size_t used = 0;
@@ -116,7 +115,7 @@ static void write_scopes(unsigned scopes, char *out_text, size_t size)
     }
 }
 
-/* The next of a list joined by commas; false: that was all. */
+/* Finds the next permission of a list joined by commas.  Returns false at the end. */
 static bool next_permission(const char **at, const char **out_text, size_t *out_size)
 {
     if (*at == NULL)
@@ -188,7 +187,7 @@ static bool parse_hash(const char *text, size_t size, unsigned char out_hash[HAS
 
 /* ---- Making ------------------------------------------------------------------------------------------------------ */
 
-/* Base 32, five bits a letter: 52 of them, where hexadecimal would not fit PAWL_TOKEN_SIZE. */
+/* Writes base 32, five bits a letter.  That takes 52 letters, while hexadecimal would not fit into PAWL_TOKEN_SIZE. */
 static void write_token(const unsigned char secret[SECRET_SIZE], char out_token[PAWL_TOKEN_SIZE])
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
@@ -288,7 +287,7 @@ static bool next_word(const char **at, const char **out_word, size_t *out_size)
     return *out_size > 0;
 }
 
-/* Behind the hash, or nothing. */
+/* Parses what follows the hash: nothing, or permissions. */
 static pawl_status parse_permissions(const char *at, const char *wanted, struct token *out_token,
                                      struct pawl_error *error)
 {
@@ -310,7 +309,7 @@ static pawl_status parse_permissions(const char *at, const char *wanted, struct 
     return PAWL_OK;
 }
 
-/* What stands in the line is not repeated in the error: somebody may have put the token itself there. */
+/* The error does not quote the line, because somebody may have put the token itself there. */
 static pawl_status parse_line(const char *line, struct token *out_token, struct pawl_error *error)
 {
     static const char wanted[] = "a token's line is \"name scope,scope sha256:hex\", as it was printed for it";
@@ -330,7 +329,7 @@ static pawl_status parse_line(const char *line, struct token *out_token, struct 
     return parse_permissions(at, wanted, out_token, error);
 }
 
-/* With the lock held. */
+/* Needs the lock. */
 static pawl_status keep(pawl_tokens *tokens, const struct token *token, struct pawl_error *error)
 {
     for (size_t i = 0; i < tokens->count; i++) {
@@ -415,7 +414,7 @@ static PAWL_PRINTF(4, 5) bool refuse(struct pawl_http_refusal *refusal, int stat
     return false;
 }
 
-/* NULL: the request brings none, or several, of which only one could be meant. */
+/* Returns the request's token.  Returns NULL if there is none, or if there are several Authorization headers. */
 static const char *bearer_of(const struct pawl_http_request *request)
 {
     static const char scheme[] = "Bearer ";
@@ -432,7 +431,7 @@ static const char *bearer_of(const struct pawl_http_request *request)
     return found;
 }
 
-/* Looks at all of them, whichever it is. */
+/* Compares all tokens, even after a match, so that timing reveals nothing. */
 static struct token *find(pawl_tokens *tokens, const unsigned char hash[HASH_SIZE])
 {
     struct token *found = NULL;
@@ -443,7 +442,7 @@ static struct token *find(pawl_tokens *tokens, const unsigned char hash[HASH_SIZ
     return found;
 }
 
-/* Takes one request out of the token's bucket.  0: allowed; otherwise in how many seconds there is one again. */
+/* Takes one request out of the token's bucket.  Returns 0 if it is allowed, else in how many seconds to try again. */
 static int32_t take(struct token *token, double per_second)
 {
     if (per_second <= 0)
@@ -460,7 +459,7 @@ static int32_t take(struct token *token, double per_second)
     return wait_s < WAIT_S_MAX ? (int32_t)wait_s + 1 : WAIT_S_MAX;
 }
 
-/* With the lock held.  A request that the token may not make counts against its limit, too. */
+/* Needs the lock.  A request that the token may not make also counts against its limit. */
 static bool judge(pawl_tokens *tokens, struct token *token, const struct pawl_http_subject *subject,
                   struct pawl_http_refusal *refusal)
 {

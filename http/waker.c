@@ -1,7 +1,8 @@
 /* waker.c - see waker.h.
  *
- * A sleeper's state is two bits, so that telling is one atomic operation: whoever sets TOLD on a sleeper that was ASLEEP
- * puts it into the list, and nobody else does until it was woken and has begun anew. */
+ * A sleeper's state is two bits, so that telling is one atomic operation.  The thread that sets TOLD on a sleeper
+ * that was only ASLEEP adds it to the list `told`.  No other thread can do that until the sleeper was woken and has
+ * begun anew. */
 #include "http/waker.h"
 
 #include <sys/eventfd.h>
@@ -9,9 +10,9 @@
 
 enum { ASLEEP = 1, TOLD = 2 };
 
-/* Times are met up to this much later, so that those which are close to each other are looked for once. */
+/* Times are rounded up to this, so that close ones are handled together. */
 enum { GRAIN_MS = 16 };
-/* The engine's clock may be a simulated one, which moves without our knowing. */
+/* The engine's clock may be simulated and move without notice, so it is checked this often. */
 enum { LOOK_AT_CLOCK_MS = 100 };
 
 bool pw_waker_init(struct pw_waker *waker, pawl_engine *engine, void (*wake)(struct pw_sleeper *sleeper))
@@ -32,7 +33,7 @@ void pw_waker_signal(struct pw_waker *waker)
 {
     uint64_t one = 1;
     ssize_t written = write(waker->signal_fd, &one, sizeof one);
-    (void)written; /* it can only fail when it is readable anyway */
+    (void)written; /* it only fails if signal_fd is readable anyway */
 }
 
 void pw_waker_tell(struct pw_waker *waker, struct pw_sleeper *sleeper)
@@ -108,7 +109,8 @@ static void wake(struct pw_waker *waker, struct pw_sleeper *sleeper)
     waker->wake(sleeper);
 }
 
-/* From now on telling it has no effect; if somebody was first, it is in the list of those that were told. */
+/* After this, telling the sleeper has no effect.  If another thread told it first, it is in the list `told` and is
+ * woken from there. */
 void pw_waker_rouse(struct pw_waker *waker, struct pw_sleeper *sleeper)
 {
     if (atomic_fetch_or(&sleeper->state, TOLD) != ASLEEP)
@@ -116,7 +118,7 @@ void pw_waker_rouse(struct pw_waker *waker, struct pw_sleeper *sleeper)
     wake(waker, sleeper);
 }
 
-/* When the clock was set back, all times are too far away: everybody looks for itself when it is to be woken now. */
+/* If the clock was set back, all times are too far away.  So every sleeper is woken and computes its time anew. */
 static void wake_due(struct pw_waker *waker)
 {
     int64_t now_ms = pawl_now_ms(waker->engine);
@@ -137,7 +139,7 @@ static void wake_due(struct pw_waker *waker)
 
 void pw_waker_pass(struct pw_waker *waker, bool is_signalled)
 {
-    if (is_signalled) { /* silenced before the list is taken: who comes behind that signals again */
+    if (is_signalled) { /* reset before taking the list, so that later news signals again */
         uint64_t count;
         ssize_t got = read(waker->signal_fd, &count, sizeof count);
         (void)got;

@@ -1,4 +1,4 @@
-/* write_delivery.c - what a hook is yet to be told, or could not be told. */
+/* write_delivery.c - writes a delivery of a hook that is pending or has failed. */
 #include "http/write.h"
 
 void pw_http_write_delivery(struct pw_buffer *out, const struct pawl_delivery_record *record)

@@ -1,4 +1,4 @@
-/* write_history.c - what a run did: steps, events, log lines. */
+/* write_history.c - writes what a run did: steps, events and log lines. */
 #include "http/write.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ void pw_http_write_failure(struct pw_buffer *out, const char *name, const char *
     pw_json_close(out, '}');
 }
 
-/* 0 is "none". */
+/* Writes null for 0. */
 static void write_number_or_null(struct pw_buffer *out, const char *key, int64_t number)
 {
     if (number == 0)
@@ -37,7 +37,7 @@ void pw_http_write_step_job(struct pw_buffer *out, const struct pawl_step_job *j
     pw_json_close(out, '}');
 }
 
-/* The id of a call's job stays inside: it is the secret of whoever claims it. */
+/* Leaves out the id of a call's job.  Only the worker that claims the job gets it. */
 static void write_waits_for(struct pw_buffer *out, const struct pawl_step_record *step)
 {
     const struct pawl_waits_for *awaited = step->waits_for;

@@ -1,4 +1,4 @@
-/* write_instance.c - instances, alone and as the routes show them. */
+/* write_instance.c - writes instances in the shapes that the routes need. */
 #include "http/write.h"
 
 void pw_http_write_details(struct pw_buffer *out, const char *key, const struct pawl_instance *instance)

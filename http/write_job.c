@@ -1,4 +1,4 @@
-/* write_job.c - a job as its worker gets it. */
+/* write_job.c - writes a claimed job, as its worker gets it. */
 #include "http/write.h"
 
 void pw_http_write_job(struct pw_buffer *out, const struct pawl_job *job)

@@ -1,4 +1,4 @@
-/* write_why.c - why an instance does not move: the tree of pawl_why(), and its short form in the details of an instance. */
+/* write_why.c - writes why an instance waits: the tree of pawl_why(), and its short form in an instance's details. */
 #include "http/write.h"
 
 static void write_command(struct pw_buffer *out, const struct pawl_why_command *command)
@@ -18,7 +18,7 @@ static void write_command(struct pw_buffer *out, const struct pawl_why_command *
     pw_json_close(out, '}');
 }
 
-/* What the step waits for, or what it failed with. */
+/* Writes what the step waits for, or its error. */
 static void write_step(struct pw_buffer *out, const struct pawl_why_node *node)
 {
     const struct pawl_step_record *step = node->step;
@@ -50,7 +50,7 @@ static bool counts_runners(enum pawl_why_kind kind)
     return kind == PAWL_WHY_QUEUED || kind == PAWL_WHY_UNSERVED || kind == PAWL_WHY_LOST || kind == PAWL_WHY_WORKER;
 }
 
-/* is_short: without what only pawl_why() says. */
+/* is_short leaves out what only pawl_why() reports. */
 static void write_members(struct pw_buffer *out, const struct pawl_why_node *node, bool is_short)
 {
     pw_json_string(out, "reason", pawl_why_kind_name(node->kind));
@@ -77,7 +77,8 @@ static void write_members(struct pw_buffer *out, const struct pawl_why_node *nod
     write_command(out, &node->command);
 }
 
-/* A tree is as deep as the forks of a workflow are nested, and the engine tells no more than some levels apart. */
+/* Recursion is safe: the tree is as deep as the workflow's forks are nested, and the engine limits the levels that
+ * it reports. */
 static void write_node(struct pw_buffer *out, const char *key, const struct pawl_why_node *node, bool is_short)
 {
     pw_json_open(out, key, '{');
