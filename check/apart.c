@@ -1,5 +1,5 @@
-/* apart.c - see apart.h.  The one that waits sleeps until a signal tells of the child's end, or until the last word is too
- * long ago. */
+/* apart.c - see apart.h.  The caller sleeps until SIGCHLD tells of the child's end, or until the last report is too
+ * old. */
 #define _GNU_SOURCE
 #include "apart.h"
 
@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 struct apart_stage {
-    char where[256], step[264];  /* read by the other only when this one is dead */
-    _Atomic int64_t heard_at_ms; /* of the clock that never jumps */
-    bool is_reached;             /* its end: it was not killed on the way, and did not leave by itself */
+    char where[256], step[264];  /* the caller reads these only once the process is dead */
+    _Atomic int64_t heard_at_ms; /* monotonic */
+    bool is_reached;             /* the function returned */
     int code;
-    pid_t process; /* the right one */
+    pid_t process; /* the id of the real process */
     _Atomic bool came_back;
 };
 
@@ -35,7 +35,7 @@ static int64_t read_clock_ms(void)
 
 void apart_note(struct apart_stage *stage, const char *where, const char *step)
 {
-    if (getpid() != stage->process) { /* else there would be twice as many after each fork */
+    if (getpid() != stage->process) { /* else each fork would double the processes */
         atomic_store(&stage->came_back, true);
         _exit(1);
     }
@@ -44,7 +44,7 @@ void apart_note(struct apart_stage *stage, const char *where, const char *step)
     atomic_store(&stage->heard_at_ms, read_clock_ms());
 }
 
-/* In bytes; 0: it cannot be told. */
+/* In bytes; 0 if unknown. */
 static rlim_t read_address_space(void)
 {
     unsigned long pages = 0;
@@ -57,8 +57,8 @@ static rlim_t read_address_space(void)
     return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
 }
 
-/* To half of the machine's: a loop that does not end may also take more and more.  A sanitizer has reserved more than that
- * already; then there is no bound. */
+/* Limits the address space to half of the machine's memory, because a loop that does not end may also allocate.  A
+ * sanitizer has already reserved more than that; then there is no limit. */
 static void bound_memory(void)
 {
     struct rlimit limit;
@@ -74,17 +74,17 @@ static _Noreturn void run_here(apart_fn *function, void *user, struct apart_stag
 {
     (void)sigprocmask(SIG_SETMASK, mask, NULL);
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent)
-        _exit(1); /* nobody would hear of it */
+        _exit(1); /* the caller is gone */
     bound_memory();
     stage->process = getpid();
     stage->code = function(stage, user);
     stage->is_reached = true;
-    exit(stage->code); /* what the code left to be done at an exit has no say any more */
+    exit(stage->code); /* the result is recorded, so exit handlers cannot change it */
 }
 
 /* ---- In the one that waits for it --------------------------------------------------------------------------------------- */
 
-/* Until a child ends or stops, or until then. */
+/* Waits until a child ends or stops, or until the given time. */
 static void sleep_until(int64_t until_ms)
 {
     sigset_t of_children;
@@ -144,9 +144,9 @@ bool apart_run(apart_fn *function, void *user, int64_t silence_max_ms, struct ap
     atomic_store(&stage->heard_at_ms, read_clock_ms());
     (void)sigemptyset(&of_children);
     (void)sigaddset(&of_children, SIGCHLD);
-    (void)signal(SIGCHLD, SIG_DFL); /* ignored, as some shells leave it, no child could be waited for */
-    (void)sigprocmask(SIG_BLOCK, &of_children, &before); /* it waits until it is asked for */
-    (void)fflush(NULL);                                  /* else both would write what is there */
+    (void)signal(SIGCHLD, SIG_DFL);                      /* if it is ignored, children cannot be waited for */
+    (void)sigprocmask(SIG_BLOCK, &of_children, &before); /* sigtimedwait() takes it */
+    (void)fflush(NULL);                                  /* else both processes would write what is buffered */
     pid_t process = fork();
     if (process == 0)
         run_here(function, user, stage, parent, &before);

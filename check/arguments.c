@@ -93,14 +93,14 @@ static bool read_params(struct arguments *arguments, char *wrong)
     return true;
 }
 
-/* The offset is behind the last @; one inside the JSON has a closing mark behind it. */
+/* The offset follows the last '@'.  An '@' inside the JSON has a closing mark behind it. */
 static char *find_offset(char *text)
 {
     char *at = strrchr(text, '@');
     return at != NULL && strpbrk(at, "\"}]") == NULL ? at : NULL;
 }
 
-/* type[=json][@offset] */
+/* Parses type[=json][@offset]. */
 static bool make_event(const char *given, struct pawl_sweep_event *event)
 {
     char *text = strdup(given);

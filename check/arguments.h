@@ -1,4 +1,4 @@
-/* arguments.h - what pawl-check was asked to do.  Texts point into argv, or live until arguments_free(). */
+/* arguments.h - the command line of pawl-check.  Texts point into argv, or live until arguments_free(). */
 #ifndef CHECK_ARGUMENTS_H
 #define CHECK_ARGUMENTS_H
 
@@ -8,22 +8,22 @@
 
 struct arguments {
     const char *path;     /* of the module */
-    const char *workflow; /* NULL: all of them */
+    const char *workflow; /* NULL: all of the module */
     const char *params_json;
-    struct pw_texts sql; /* to make each world ready */
+    struct pw_texts sql; /* statements that prepare each world */
     struct pw_texts event_texts;
-    struct pawl_sweep_event *events; /* made from them */
-    const char *timeout;             /* no word for so long, and the code is killed */
-    int64_t timeout_ms;              /* the same */
+    struct pawl_sweep_event *events; /* parsed from event_texts */
+    const char *timeout;             /* kill code that reports nothing for this long */
+    int64_t timeout_ms;              /* the same, parsed */
     int64_t seed;
     bool outcome_may_vary, names_may_repeat, real_clock, verbose;
     struct pw_asked asked;
-    struct pw_buffer params_file; /* where the params of a file live */
+    struct pw_buffer params_file; /* holds params that were read from a file */
 };
 
 extern const struct pw_program arguments_program;
 
-/* False when it makes no sense; `wrong` then says why, in one line. */
+/* Returns false if the command line is wrong, with the reason in `wrong`, in one line. */
 bool arguments_parse(struct arguments *arguments, int count, char **values, char wrong[PW_PROBLEM_SIZE]);
 void arguments_free(struct arguments *arguments);
 

@@ -1,4 +1,5 @@
-/* clock.c - see clock.h.  The functions have no other way to know of a world than variables of the program. */
+/* clock.c - see clock.h.  The replaced functions have no argument for the world, so it is in variables of the
+ * program. */
 #define _GNU_SOURCE
 #include "clock.h"
 
@@ -10,8 +11,8 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-static _Thread_local const pawl_world *followed; /* may be gone at any time for other threads */
-static _Atomic int64_t shown_ms;                 /* to these; 0: no world is followed */
+static _Thread_local const pawl_world *followed; /* thread-local, because other threads cannot know when it is closed */
+static _Atomic int64_t shown_ms;                 /* what other threads see; 0: no world is followed */
 
 void clock_follow(const pawl_world *world)
 {
@@ -25,7 +26,7 @@ void clock_leave(void *world)
         clock_follow(NULL);
 }
 
-/* 0: there is none. */
+/* Returns 0 without a world. */
 static int64_t read_world_ms(void)
 {
     if (followed != NULL)
@@ -53,7 +54,7 @@ EXPORTED time_t time(time_t *out_time)
     return now.tv_sec;
 }
 
-/* Of the zone nobody asks. */
+/* The zone is obsolete and ignored. */
 EXPORTED int gettimeofday(struct timeval *restrict out_time, void *restrict zone)
 {
     struct timespec now = { 0, 0 };

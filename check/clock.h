@@ -1,16 +1,18 @@
-/* clock.h - the C library's clock as the module sees it.  While a world is followed, time(), gettimeofday(), timespec_get()
- * and clock_gettime(CLOCK_REALTIME) answer with its time; every other clock, and every clock while there is no world, is the
- * machine's.  This holds for all code of the process, because a program's own definitions go before those of libraries; the
- * library under test reads none of these while it has a world's clock. */
+/* clock.h - replaces the C library's wall clock for the module.
+ *
+ * While a world is followed, time(), gettimeofday(), timespec_get() and clock_gettime(CLOCK_REALTIME) return the
+ * world's simulated time.  All other clocks, and all clocks while no world is followed, are the machine's.  This
+ * holds for all code in the process, because a program's own definitions take precedence over those of libraries.
+ * The library under test does not read these clocks while it has a world's clock. */
 #ifndef CHECK_CLOCK_H
 #define CHECK_CLOCK_H
 
 #include <pawl/testing.h>
 
-/* By the thread that plays the world.  What other threads read is as of the newest reading of this one. */
+/* Call it from the thread that drives the world.  Other threads see the time that this thread has read last. */
 void clock_follow(const pawl_world *world);
 
-/* It is about to be closed; nothing happens when another one is followed by now. */
+/* Call it before the world is closed.  Does nothing if another world is followed by now. */
 void clock_leave(void *world);
 
 #endif

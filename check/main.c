@@ -1,5 +1,5 @@
-/* main.c - pawl-check: crash sweeps of the workflows in a module.  Exits 0 when all are well, 1 when something was found,
- * 2 when it was asked for something that makes no sense, or could not say what came of it. */
+/* main.c - pawl-check: crash sweeps of the workflows in a module.  Exits with 0 if all is well, with 1 if something
+ * was found, and with 2 for wrong use or a report that could not be written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +9,13 @@
 
 /* ---- Sweeping --------------------------------------------------------------------------------------------------------------- */
 
-/* The worse one. */
+/* Larger exit codes are worse. */
 static int worse(int left, int right)
 {
     return left > right ? left : right;
 }
 
-/* An inline workflow has no instances, and nothing of it outlives a crash. */
+/* Inline workflows have no instances, so nothing of them outlives a crash. */
 static pawl_status sweep_each(const struct arguments *arguments, const char *path, pawl_world *world, int *exit_code,
                               struct pawl_error *error)
 {
@@ -37,7 +37,7 @@ static pawl_status sweep_each(const struct arguments *arguments, const char *pat
     return PAWL_INVALID;
 }
 
-/* The world keeps the module loaded, so that it is the same one, at the same place, in every case. */
+/* The world keeps the module loaded, so that it stays at the same address in every case. */
 static pawl_status sweep_all(const struct arguments *arguments, const char *path, pawl_world *world, int *exit_code,
                              struct pawl_error *error)
 {
@@ -50,7 +50,7 @@ static pawl_status sweep_all(const struct arguments *arguments, const char *path
     return PAWL_OK;
 }
 
-/* Without a slash in it the loader would look for the module among the system's libraries. */
+/* A path without a slash would make the loader search the system's libraries. */
 static const char *path_of(const char *given, char *buffer, size_t size)
 {
     if (strchr(given, '/') != NULL)

@@ -1,4 +1,5 @@
-/* memory.c - see memory.h.  What the loader makes read-only after it has relocated it is left out: it cannot have changed. */
+/* memory.c - see memory.h.  Parts that the loader makes read-only after relocation are skipped, because they cannot
+ * have changed. */
 #define _GNU_SOURCE
 #include "memory.h"
 
@@ -10,18 +11,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Whatever lies there. */
+/* Reads and writes memory of any type. */
 typedef size_t __attribute__((may_alias)) word;
 
 enum { PARTS_MAX = 8 };
 
 struct part {
-    uintptr_t begin, end; /* in whole words, which never reach out of a page */
+    uintptr_t begin, end; /* rounded to whole words, which never cross a page */
     word *copy;
 };
 
 struct memory {
-    const struct link_map *of; /* while it is being looked for */
+    const struct link_map *of; /* the module, while its parts are being found */
     struct part parts[PARTS_MAX];
     size_t part_count;
 };
@@ -43,7 +44,7 @@ static bool add_part(struct memory *memory, uintptr_t begin, uintptr_t end)
     return true;
 }
 
-/* The whole pages of what becomes read-only, as the loader counts them. */
+/* Finds the whole pages that become read-only, as the loader computes them. */
 static void find_read_only(const struct dl_phdr_info *object, uintptr_t *out_begin, uintptr_t *out_end)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -69,7 +70,7 @@ static bool add_segment(struct memory *memory, const struct dl_phdr_info *object
            (read_only_end >= end || add_part(memory, read_only_end, end));
 }
 
-/* 1: found.  -1: found, and there is no room for it. */
+/* Returns 1 if it is the module, and -1 if it is but its parts cannot be kept. */
 static int look_at_object(struct dl_phdr_info *object, size_t size, void *user)
 {
     struct memory *memory = user;
@@ -95,14 +96,14 @@ static bool find_parts(struct memory *memory, const char *path)
         memory->of = map;
         is_found = dl_iterate_phdr(look_at_object, memory) == 1;
     }
-    (void)dlclose(handle); /* others have it open */
+    (void)dlclose(handle); /* the world keeps it open */
     return is_found;
 }
 
 /* ---- Copying ------------------------------------------------------------------------------------------------------------ */
 
-/* Word by word and unwatched: an address sanitizer has marked the gaps between the variables as nobody's, and its memcpy()
- * would complain. */
+/* Copies word by word without checks.  The address sanitizer has marked the gaps between variables as invalid, and
+ * its memcpy() would complain. */
 __attribute__((no_sanitize("address"))) static void copy_words(volatile word *to, const volatile word *from,
                                                                size_t size)
 {

@@ -1,18 +1,21 @@
-/* memory.h - the static variables of a loaded module: all that it can write to in its own image.  They are kept as they are,
- * and put back as often as wanted, as a process that dies loses them and its successor begins with them anew.  Nothing else
- * is: not what the module allocated, nor thread-locals, nor the variables of other libraries. */
+/* memory.h - saves and restores the static variables of a loaded module.
+ *
+ * A process that dies loses its variables, and its successor starts with fresh ones.  Restoring them simulates that.
+ * Everything writable in the module's image is restored.  Memory that the module has allocated, thread-locals and
+ * variables of other libraries are not. */
 #ifndef CHECK_MEMORY_H
 #define CHECK_MEMORY_H
 
 struct memory;
 
-/* The module has been loaded by that path, and stays so.  NULL: memory is out, or there is no such module. */
+/* Saves the variables of the module, which must have been loaded by that path and stay loaded.  Returns NULL without
+ * memory, or if there is no such module. */
 struct memory *memory_keep(const char *path);
 
-/* None of the module's code may be under way. */
+/* Restores them.  No code of the module may be running. */
 void memory_put_back(const struct memory *memory);
 
-/* NULL is fine. */
+/* Accepts NULL. */
 void memory_free(struct memory *memory);
 
 #endif

@@ -9,7 +9,7 @@
 
 extern char **environ;
 
-/* Starts addr2line with its output in the pipe; 0 when it is not there. */
+/* Starts addr2line with its output in the pipe.  Returns 0 if it cannot be started. */
 static pid_t start_addr2line(const char *object, const char *offset, const int ends[2])
 {
     char *const arguments[] = { "addr2line", "-e", (char *)object, (char *)offset, NULL };
@@ -44,7 +44,7 @@ static bool ask_addr2line(const char *object, const char *offset, char *text, si
     return got && status == 0;
 }
 
-/* "??:0", or "order.c:?" of an object without debug information, which still has the names of its sources. */
+/* False for "??:0", and for "order.c:?", which an object without debug information gives. */
 static bool has_line(const char *text)
 {
     const char *colon = strrchr(text, ':');

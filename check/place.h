@@ -1,4 +1,4 @@
-/* place.h - an address as file and line, by addr2line (binutils). */
+/* place.h - finds the file and line of an address with addr2line (binutils). */
 #ifndef CHECK_PLACE_H
 #define CHECK_PLACE_H
 
@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "src/order.c:31"; false where addr2line is not there, or the object has no debug information. */
+/* Writes a text such as "src/order.c:31".  Returns false without addr2line, or if the object has no debug
+ * information. */
 bool place_tell(const char *object, uint64_t offset, char *text, size_t size);
 
 #endif

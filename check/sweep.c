@@ -17,7 +17,7 @@ struct sweep {
     const struct arguments *arguments;
     const char *path, *workflow;
     struct apart_stage *stage;
-    struct memory *memory; /* the module's, as a process finds it that has just loaded it */
+    struct memory *memory; /* the module's variables as they were just after loading */
 };
 
 /* ---- In the process of its own ---------------------------------------------------------------------------------------- */
@@ -54,7 +54,8 @@ static void forget(void *user)
     memory_put_back(sweep->memory);
 }
 
-/* Bodies may close or redirect what the report is written to: a copy is far off the numbers that they go through. */
+/* Step bodies may close or redirect standard output and error, so copies are kept at high numbers, away from those
+ * that bodies use. */
 enum { COPIES_FROM = 200 };
 
 struct streams {
@@ -69,7 +70,7 @@ static struct streams keep_streams(void)
 
 static void put_streams_back(struct streams kept)
 {
-    (void)fflush(NULL); /* what the code has written goes where it meant it to */
+    (void)fflush(NULL); /* flushes what the module has written to where it was meant */
     if (kept.output >= 0)
         (void)dup2(kept.output, STDOUT_FILENO);
     if (kept.errors >= 0)
@@ -184,9 +185,9 @@ int sweep_apart(const struct arguments *arguments, const char *path, const char 
 
 /* ---- Loading, to see ------------------------------------------------------------------------------------------------------ */
 
-enum { LOADING_MS_MAX = 60000 }; /* at least: here no step is waited for */
+enum { LOADING_MS_MAX = 60000 }; /* at least this long, because constructors report nothing */
 
-/* Why it cannot be loaded, if so, is told by who loads it for good. */
+/* If loading fails, the caller's own loading reports the reason. */
 static int load_here(struct apart_stage *stage, void *user)
 {
     const struct sweep *sweep = user;

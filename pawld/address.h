@@ -1,4 +1,4 @@
-/* address.h - where pawld listens. */
+/* address.h - the addresses that pawld listens on. */
 #ifndef PAWLD_ADDRESS_H
 #define PAWLD_ADDRESS_H
 
@@ -10,7 +10,7 @@
 
 pawl_status address_parse(const char *text, struct pw_address *out_address, struct pawl_error *error);
 
-/* Only this machine can reach it: a Unix socket, or a host that stands for loopback addresses and nothing else. */
+/* True if only this machine can reach it: a Unix socket, or a host that resolves to nothing but loopback addresses. */
 bool address_is_local(const struct pw_address *address);
 
 #endif

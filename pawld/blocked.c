@@ -19,7 +19,7 @@ static void tell_calls(struct blocked *blocked, const struct log *log, pawl_engi
     size_t count = 0;
     pawl_scope *scope = pawl_scope_new();
     if (scope == NULL || pawl_list_blocked(engine, scope, &calls, &count, NULL) != PAWL_OK)
-        count = 0; /* at the next look */
+        count = 0; /* try again at the next look */
     for (size_t i = 0; i < count; i++) {
         if (calls[i].number <= blocked->told)
             continue;

@@ -1,4 +1,4 @@
-/* blocked.h - tells of calls of the modules' code that do not return, which the library lists and does not log. */
+/* blocked.h - logs calls of the modules' code that do not return.  The library lists such calls but logs nothing. */
 #ifndef PAWLD_BLOCKED_H
 #define PAWLD_BLOCKED_H
 
@@ -6,13 +6,13 @@
 
 #include "log.h"
 
-/* What was told so far.  Zeroed is nothing. */
+/* What was logged so far.  All zero at first. */
 struct blocked {
-    int64_t told; /* the number of the newest call that was */
-    bool is_full; /* no new runs are taken, which was told */
+    int64_t told; /* the number of the newest call that was logged */
+    bool is_full; /* "no new runs are taken" was logged */
 };
 
-/* To be called now and then. */
+/* Call it about once a second. */
 void blocked_look(struct blocked *blocked, const struct log *log, pawl_engine *engine, pawl_runner *runner);
 
 #endif

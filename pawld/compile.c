@@ -1,6 +1,6 @@
-/* compile.c - see compile.h.  A module takes pawl_* from the pawld that loads it, so it is linked with nothing of ours;
- * it needs the headers only.  They are in ../include beside pawld's own folder, in an installed tree as in a build's,
- * or where pkg-config says. */
+/* compile.c - see compile.h.  A module gets the pawl_* symbols from the pawld that loads it.  So it is not linked
+ * with our libraries and needs only the headers.  These are in ../include beside pawld's own folder, both in a build
+ * and when installed, or where pkg-config says. */
 #include "compile.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 extern char **environ;
 
-/* GRACE_MS: a compiler that is told to end removes what it has half written. */
+/* GRACE_MS is the time for a compiler to remove its half-written files. */
 enum { WORDS_MAX = 128, PATH_SIZE = 4096, GRACE_MS = 300 };
 
 struct command {
@@ -39,7 +39,7 @@ static void add(struct command *command, const char *word)
     add_word(command, word, strlen(word));
 }
 
-/* Words are parted by white space; quotes mean nothing, as in make. */
+/* Words are separated by white space.  Quotes have no meaning, as in make. */
 static void add_words(struct command *command, const char *text)
 {
     static const char blanks[] = " \t\r\n";
@@ -50,7 +50,7 @@ static void add_words(struct command *command, const char *text)
     }
 }
 
-/* "-Ifolder" of the headers that came with this pawld; false: there are none beside it. */
+/* Adds "-I" for the headers that came with this pawld.  Returns false if there are none beside it. */
 static bool add_own_headers(struct command *command)
 {
     char program[PATH_SIZE];
@@ -86,7 +86,7 @@ static void compose(struct command *command, const char *source, const char *out
     add(command, "-shared");
     add(command, "-fPIC");
     add(command, "-g");
-    add(command, "-Werror=implicit-function-declaration"); /* a typing error, which only loading would find */
+    add(command, "-Werror=implicit-function-declaration"); /* finds misspelt functions before loading does */
     add_words(command, getenv("CFLAGS"));
     if (!add_own_headers(command))
         add_installed_headers(command);
@@ -98,8 +98,8 @@ static void compose(struct command *command, const char *source, const char *out
 
 /* ---- Running it -------------------------------------------------------------------------------------------------- */
 
-/* The signals that we hold back are the compiler's as ever.  A group of its own: it ends with all that it started, and
- * what is typed at the terminal reaches it through us alone. */
+/* The compiler starts with no signal blocked, and in a process group of its own: it ends together with its children,
+ * and a Ctrl-C at the terminal reaches it only through pawld. */
 static int start(const struct command *command, pid_t *out_process)
 {
     posix_spawnattr_t attributes;
@@ -116,14 +116,15 @@ static int start(const struct command *command, pid_t *out_process)
     return flaw;
 }
 
-/* It is left to be waited for, so that its number stays its own. */
+/* Does not reap the process, so that its id stays valid. */
 static bool has_ended(pid_t process)
 {
     siginfo_t came = { .si_pid = 0 };
     return waitid(P_PID, (id_t)process, &came, WEXITED | WNOHANG | WNOWAIT) != 0 || came.si_pid == process;
 }
 
-/* Until it has ended, which SIGCHLD tells, or another signal came: that one, or 0. */
+/* Waits until the process has ended, which SIGCHLD tells, or until another signal arrives.  Returns that signal, or
+ * 0. */
 static int await_end(pid_t process, int signal_fd, int timeout_ms)
 {
     struct pollfd watched = { signal_fd, POLLIN, 0 };
@@ -145,7 +146,7 @@ static int collect(pid_t process)
     return status;
 }
 
-/* A second signal does not wait for the grace. */
+/* A second signal cuts the grace period short. */
 static void end(pid_t process, int signal_fd)
 {
     (void)kill(-process, SIGTERM);

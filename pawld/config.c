@@ -1,4 +1,8 @@
-/* config.c - see config.h.  What stands in a file may be secret: of tokens and secrets no error repeats a value. */
+/* config.c - see config.h.
+ *
+ * read_object() looks up each key in a table of options and sets the value just as a flag would.  Keys with a dot in
+ * the table, such as "tls.cert", stand in a nested object.  Tokens, webhooks and functions are read by functions of
+ * their own.  Errors never quote the value of a token or a secret. */
 #include "config.h"
 
 #include <pawl/hooks.h>
@@ -11,7 +15,7 @@
 #include "problem.h"
 #include "webhook.h"
 
-/* Where we are: the file, and the path of the object in it, "" or "tls.". */
+/* The current position: the file, and the path of the object in it, such as "" or "tls.". */
 struct place {
     struct settings *settings;
     const char *file;
@@ -57,7 +61,7 @@ static pawl_status read_events(const struct place *place, const pawl_value *even
     return PAWL_OK;
 }
 
-/* The secret itself, or the file that it stands in, whose white space at the end is not part of it. */
+/* Reads the secret, or the file that holds it.  White space at the end of the file does not count. */
 static pawl_status read_secret(const struct place *place, const pawl_value *value, bool is_file,
                                struct webhook_settings *hook)
 {
@@ -100,7 +104,7 @@ static const struct pw_option function_options[] = {
       .offset = offsetof(struct function_settings, concurrency) },
 };
 
-/* An object, and what its keys set. */
+/* A JSON object and what its keys set. */
 struct target {
     const struct pw_option *options;
     size_t count;
@@ -115,21 +119,21 @@ static pawl_status not_wanted(const struct place *place, const struct pw_option 
 {
     char wanted[160], what[96] = "that";
     enum pawl_kind kind = pawl_value_kind(value, NULL);
-    bool is_store = option == settings_key("store"); /* a URL may hold a password */
+    bool is_store = option == settings_key("store"); /* its URL may hold a password */
     if (is_store)
         (void)snprintf(wanted, sizeof wanted, "the URL of one database (run one pawld for each: docs/postgres.md)");
     else
         pw_option_wanted(option, wanted, sizeof wanted);
     if (is_store && kind == PAWL_KIND_ARRAY)
         (void)snprintf(what, sizeof what, "a list");
-    else if (kind == PAWL_KIND_STRING && !is_store && option->kind != PW_OPTION_OTHER) /* which may be secret */
+    else if (kind == PAWL_KIND_STRING && !is_store && option->kind != PW_OPTION_OTHER) /* these may be secret */
         (void)snprintf(what, sizeof what, "\"%.80s\"", pawl_value_string(value, NULL, ""));
     else if (kind == PAWL_KIND_INT)
         (void)snprintf(what, sizeof what, "%lld", (long long)pawl_value_int(value, NULL, 0));
     return wrong(place, "is %s, not %s", wanted, what);
 }
 
-/* The value as a flag would give it; NULL: it is of another kind. */
+/* Returns the value as the text that a flag would have.  Returns NULL if it is of another type. */
 static const char *text_of(const struct pw_option *option, const pawl_value *value, char out_number[40])
 {
     enum pawl_kind kind = pawl_value_kind(value, NULL);
@@ -181,7 +185,7 @@ static pawl_status read_value(struct place *place, const struct target *target, 
     return is_list && pawl_value_size(value, NULL) > 0 ? status : not_wanted(place, option, value);
 }
 
-/* The keys of the group: "store" and "tls" of "", "cert" of "tls.". */
+/* Lists the keys of the group: "store" and "tls" for "", "cert" for "tls.". */
 static pawl_status no_such_key(const struct place *place, const struct target *target, const char *group,
                                const char *key)
 {
@@ -204,7 +208,7 @@ static pawl_status no_such_key(const struct place *place, const struct target *t
                    place->prefix, key);
 }
 
-/* What a flag has set is looked at all the same: a file is right or wrong, whatever the flags are. */
+/* A value that a flag overrides is checked all the same, so that a file is right or wrong whatever the flags are. */
 static pawl_status read_key(struct place *place, const struct target *target, const char *group, const char *key,
                             const pawl_value *value)
 {
@@ -228,7 +232,7 @@ static pawl_status read_key(struct place *place, const struct target *target, co
         if (pawl_value_kind(value, NULL) != PAWL_KIND_OBJECT)
             return wrong(&inner, "is an object");
         (void)snprintf(inner.prefix, sizeof inner.prefix, "%.60s%.60s.", place->prefix, key);
-        return read_object(&inner, target, inner.prefix, value); /* groups have no groups in them */
+        return read_object(&inner, target, inner.prefix, value); /* groups are not nested further */
     }
     return no_such_key(place, target, group, key);
 }
@@ -272,7 +276,7 @@ static pawl_status read_hook(struct place *place, const pawl_value *value, struc
     return PAWL_OK;
 }
 
-/* Whoever gives --tokens means these, and no others besides. */
+/* --tokens replaces the tokens of the file. */
 static pawl_status read_tokens(struct place *place, const pawl_value *lines)
 {
     if (!settings_is_given(place->settings, settings_key("tokensFile")))
@@ -280,7 +284,7 @@ static pawl_status read_tokens(struct place *place, const pawl_value *lines)
     return PAWL_OK;
 }
 
-/* Lists of texts and of objects, and an object of objects. */
+/* Reads "tokens" (a list of texts), "webhooks" (a list of objects) and "functions" (an object of objects). */
 static pawl_status read_other(struct place *place, const struct pw_option *option, const pawl_value *value, void *base)
 {
     struct settings *settings = base;

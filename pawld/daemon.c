@@ -1,4 +1,8 @@
-/* daemon.c - see daemon.h. */
+/* daemon.c - see daemon.h.
+ *
+ * The main thread starts everything and then only waits for signals (serve()).  Once a second it looks for what the
+ * library knows but does not log: failed commits, blocked calls, a newer schema.  A drain runs in a thread of its
+ * own, so that the main thread can still take a second signal. */
 #include "daemon.h"
 
 #include <curl/curl.h>
@@ -28,35 +32,35 @@
 #include "tokens.h"
 #include "webhook.h"
 
-/* A signal that comes so shortly after the first is the same one: timeout(1) and others send it to the process, and to
- * its group besides. */
+/* A signal within SAME_SIGNAL_MS of the first is the same one, because timeout(1) and others signal both the process
+ * and its group. */
 enum { SERVERS_MAX = 16, SAME_SIGNAL_MS = 100, LOOK_MS = 1000, TROUBLE_MS = 10000 };
 
-/* What was told of failed commits. */
+/* What was logged about failed commits. */
 struct trouble {
     int64_t told, quiet_until_ms;
-    bool is_on;         /* they fail, as far as is known */
-    int64_t began_ms;   /* when the first of them was seen */
-    int64_t seen, done; /* at the last look: how many had failed, and how many had not */
-    bool is_unreadable; /* which was told */
+    bool is_on;         /* commits fail, as far as is known */
+    int64_t began_ms;   /* when the first failure was seen */
+    int64_t seen, done; /* at the last look: how many commits had failed and how many had not */
+    bool is_unreadable; /* "the store cannot be read" was logged */
 };
 
 struct daemon {
     const struct settings *settings;
     struct log log;
     pawl_engine *engine;
-    pawl_runner *runner; /* started, unless there are no workers */
-    pawl_runner *ticker; /* for ticks beside one that is started; or NULL */
+    pawl_runner *runner; /* started, unless workers is 0 */
+    pawl_runner *ticker; /* for ticks, if the runner is started; or NULL */
     pawl_courier *courier;
-    pawl_tokens *tokens; /* NULL: everybody on this machine may */
-    struct guard guard;  /* where there are no tokens */
+    pawl_tokens *tokens; /* NULL: everybody on this machine is allowed */
+    struct guard guard;  /* decides if there are no tokens */
     struct pw_address addresses[SERVERS_MAX];
-    const char *hosts[SERVERS_MAX]; /* of them */
+    const char *hosts[SERVERS_MAX]; /* the hosts of `addresses` */
     pawl_http *http;
     pawl_http_server *servers[SERVERS_MAX];
     size_t server_count;
     struct webhook webhooks[WEBHOOKS_MAX];
-    int drained_fd; /* an eventfd: written when the drain is done */
+    int drained_fd; /* an eventfd, written when the drain is done */
 };
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
@@ -85,7 +89,7 @@ static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
         "store %s is not open yet: it does not answer, is locked, or its tables are being made; waiting for it, "
         "up to 10 s unless its URL says otherwise (pawl_busy_ms=, of SQLite busy_ms=)",
         settings->shown_store);
-    pawl_status status = pawl_open(&options, &daemon->engine, &why); /* says nothing while it waits */
+    pawl_status status = pawl_open(&options, &daemon->engine, &why); /* logs nothing while it waits */
     patience_end(&patience);
     if (status == PAWL_OK && pawl_store_warning(daemon->engine) != NULL)
         log_line(&daemon->log, PAWL_LOG_WARN, "store %s: %s", settings->shown_store,
@@ -99,7 +103,7 @@ static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
 /* pawl_load_module() or pawl_load_functions(). */
 typedef pawl_status load_fn(pawl_engine *engine, const char *path, struct pawl_error *error);
 
-/* Without a slash in it the loader would look for the module among the system's libraries. */
+/* A path without a slash would make the loader search the system's libraries. */
 static pawl_status load_module(struct daemon *daemon, const char *given, load_fn *load, struct pawl_error *error)
 {
     struct pawl_error why = { PAWL_OK, "" };
@@ -153,7 +157,7 @@ static size_t listen_count(const struct settings *settings)
     return settings->listen.count > 0 ? settings->listen.count : 1;
 }
 
-/* Contract D2: beyond this machine only with tokens. */
+/* Without tokens pawld only listens where other machines cannot reach it. */
 static pawl_status load_tokens(struct daemon *daemon, struct pawl_error *error)
 {
     const struct settings *settings = daemon->settings;
@@ -189,7 +193,7 @@ static void warn_of_key(const struct daemon *daemon)
         log_line(&daemon->log, PAWL_LOG_WARN, "everybody on this machine can read the key %s", key);
 }
 
-/* What is told names no token and no path, which may hold what is secret. */
+/* The log line contains neither the token nor the path, because both may be secret. */
 static bool authorize(void *user, const struct pawl_http_subject *subject, struct pawl_http_refusal *out_refusal)
 {
     struct daemon *daemon = user;
@@ -208,7 +212,7 @@ static bool authorize(void *user, const struct pawl_http_subject *subject, struc
 
 /* ---- Serving ----------------------------------------------------------------------------------------------------- */
 
-/* A runner is started or ticked, not both. */
+/* A runner is either started or ticked, so ticks need a second one. */
 static pawl_status open_runners(struct daemon *daemon, struct pawl_error *error)
 {
     const struct settings *settings = daemon->settings;
@@ -249,7 +253,7 @@ static pawl_status start_server(struct daemon *daemon, const char *listen, struc
     if (status != PAWL_OK)
         return status;
     options.listen = listen;
-    options.tls_cert = address.path != NULL ? NULL : settings->tls_cert; /* nobody listens in on a Unix socket */
+    options.tls_cert = address.path != NULL ? NULL : settings->tls_cert; /* a Unix socket needs no TLS */
     options.tls_key = address.path != NULL ? NULL : settings->tls_key;
     options.tls_allow_readable_key = settings->tls_allow_readable_key;
     options.threads = (int32_t)settings->threads;
@@ -263,8 +267,8 @@ static pawl_status start_server(struct daemon *daemon, const char *listen, struc
     return status;
 }
 
-/* What was asked for is right by now.  What fails here is how things stand: a taken port, a host or a certificate that is not
- * there. */
+/* The settings are known to be valid here.  So a failure is a matter of the environment, such as a port in use or a
+ * missing certificate, and not wrong use. */
 static pawl_status start_all(struct daemon *daemon, struct pawl_error *error)
 {
     const struct settings *settings = daemon->settings;
@@ -280,14 +284,14 @@ static pawl_status start_all(struct daemon *daemon, struct pawl_error *error)
     return status == PAWL_INVALID ? PAWL_FAILED : status;
 }
 
-/* A connection is a descriptor, and the usual limit is made for programs that have few. */
+/* Each connection takes a descriptor, and the usual soft limit is too low for that. */
 static void raise_descriptors(void)
 {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max)
         return;
     limit.rlim_cur = limit.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &limit); /* the server bounds its connections by what there is */
+    (void)setrlimit(RLIMIT_NOFILE, &limit); /* the server adapts its connections to the limit */
 }
 
 static pawl_status start(struct daemon *daemon, struct pawl_error *error)
@@ -378,7 +382,8 @@ static void *stop_runner(void *user)
     return NULL;
 }
 
-/* Slow clients have three quarters of the time, all listeners together: they shall not make stopping unclean. */
+/* Slow clients get three quarters of the drain time, for all listeners together, so that the rest can still stop
+ * cleanly. */
 static void stop_servers(struct daemon *daemon)
 {
     const int64_t limit_ms = daemon->settings->drain_ms > 0 ? daemon->settings->drain_ms / 4 * 3 : INT32_MAX;
@@ -390,7 +395,7 @@ static void stop_servers(struct daemon *daemon)
     daemon->server_count = 0;
 }
 
-/* No new claims from the first moment, while requests are still being answered. */
+/* The runner stops claiming at once, while the servers still answer requests. */
 static void *drain(void *user)
 {
     struct daemon *daemon = user;
@@ -423,8 +428,8 @@ static void close_all(struct daemon *daemon)
         curl_global_cleanup();
 }
 
-/* Until a signal came: its number; or until `other` can be read: 0; or until the time is over: -1.  limit_ms 0: no
- * limit. Signals that come within deaf_ms are dropped. */
+/* Waits for a signal and returns its number.  Returns 0 if `other` becomes readable, and -1 after limit_ms (0: no
+ * limit).  Signals within the first deaf_ms are dropped. */
 static int await_signal(int signal_fd, int other, int64_t deaf_ms, int64_t limit_ms)
 {
     struct pollfd watched[] = { { signal_fd, POLLIN, 0 }, { other, POLLIN, 0 } };
@@ -441,7 +446,7 @@ static int await_signal(int signal_fd, int other, int64_t deaf_ms, int64_t limit
     }
 }
 
-/* What the threads hold is not touched any more: the process ends here. */
+/* Ends the process without touching what other threads hold. */
 static _Noreturn void stop_at_once(const struct daemon *daemon, int number)
 {
     if (number > 0)
@@ -455,7 +460,7 @@ static _Noreturn void stop_at_once(const struct daemon *daemon, int number)
     _exit(number > 0 ? 128 + number : EXIT_BROKEN);
 }
 
-/* Commits that succeed again are not enough: those of an idle runner write nothing. */
+/* Successful commits alone prove nothing, because those of an idle runner write nothing. */
 static bool is_well_again(struct daemon *daemon, const struct trouble *trouble, const struct pawl_stats *stats)
 {
     return stats->commits_failed == trouble->seen && stats->commits > trouble->done &&
@@ -472,8 +477,8 @@ static void tell_trouble(struct daemon *daemon, struct trouble *trouble, const s
     trouble->quiet_until_ms = now_ms + TROUBLE_MS;
 }
 
-/* A file that was deleted or replaced is written as before, so no commit fails of it: it shows where the store is read.
- * A server is not asked: one that is silent would keep us from signals. */
+/* A deleted or replaced database file can still be written, so no commit fails.  Only reading notices it.  A store
+ * on a server is not read here, because one that does not answer would keep the main thread from its signals. */
 static void look_at_files(struct daemon *daemon, struct trouble *trouble)
 {
     struct pawl_delivery_list_options options = PAWL_DELIVERY_LIST_OPTIONS_INIT;
@@ -493,7 +498,8 @@ static void look_at_files(struct daemon *daemon, struct trouble *trouble)
     trouble->is_unreadable = is_unreadable;
 }
 
-/* The library logs nothing, so what its figures say of the store's trouble is told here, now and then, and its end. */
+/* The library logs nothing, so this logs when commits begin to fail, again every TROUBLE_MS, and when they succeed
+ * again. */
 static void look_for_trouble(struct daemon *daemon, struct trouble *trouble)
 {
     struct pawl_stats stats = { .struct_size = sizeof stats };
@@ -517,7 +523,7 @@ static void look_for_trouble(struct daemon *daemon, struct trouble *trouble)
     trouble->seen = stats.commits_failed;
 }
 
-/* A started runner looks at the schema's version by itself. */
+/* A started runner checks the schema's version by itself; this logs what it found. */
 static void look_at_schema(struct daemon *daemon, bool *is_told)
 {
     struct pawl_runner_stats stats;
@@ -604,7 +610,7 @@ int daemon_run(const struct settings *settings, int signal_fd)
         notify("READY=1");
         serve(daemon, signal_fd);
     } else {
-        log_flush(&daemon->log); /* what led to it is told first */
+        log_flush(&daemon->log); /* log what led to it first */
         problem_print(status, &error);
     }
     close_all(daemon);

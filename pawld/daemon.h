@@ -1,19 +1,21 @@
-/* daemon.h - pawld itself: opens, runs, serves, drains.
+/* daemon.h - pawld itself: opens the store, runs workflows, serves HTTP and drains.
  *
- * Started in this order, so that what fails does so before anything is done: the store, the modules, the hooks, the
- * tokens and whether they are enough, the handler, the servers, the runner, the courier.  A SIGTERM takes it down: the
- * handler drains, which ends waits and streams; at the same time the servers answer what they have and the runner
- * finishes its bodies and gives its leases back; then the courier, and the rest.  A second signal, or --drain-ms, ends
- * the process there and then: the store stands any crash. */
+ * It starts in this order, so that a failure comes before anything is done: the store, the modules, the webhooks,
+ * the tokens and whether they are needed, the handler, the servers, the runner, the courier.
+ *
+ * SIGTERM stops it.  The handler drains, which ends waits and streams.  At the same time the servers answer the
+ * requests that they have, and the runner finishes its step bodies and gives its leases back.  Then the courier and
+ * the rest stop.  A second signal, or the end of --drain-ms, ends the process at once, because the store survives
+ * any crash. */
 #ifndef PAWLD_DAEMON_H
 #define PAWLD_DAEMON_H
 
 #include "settings.h"
 
-/* Brings the store's tables up to this version, and no more.  Returns the exit code; what was wrong is printed. */
+/* Migrates the store's tables to this version and does nothing else.  Prints errors and returns the exit code. */
 int daemon_migrate(const struct settings *settings);
 
-/* Runs until a signal; signal_fd: of signals_open().  Returns the exit code; what was wrong is printed. */
+/* Runs until a signal arrives on signal_fd, which is from signals_open().  Prints errors and returns the exit code. */
 int daemon_run(const struct settings *settings, int signal_fd);
 
 #endif

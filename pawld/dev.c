@@ -21,14 +21,14 @@
 
 struct dev {
     const struct settings *settings;
-    struct settings running;  /* the same, with the modules that were compiled in place of the sources */
-    struct pw_texts compiled; /* the newest that compiled; its texts are ours */
+    struct settings running;  /* the same, but with the compiled modules instead of the sources */
+    struct pw_texts compiled; /* the newest modules that compiled; owns its texts */
     struct log log;
     int signal_fd, watch_fd;
     char folder[256];
     unsigned generation;
-    pid_t child;       /* 0: none runs */
-    bool is_replacing; /* the child was told to stop, and another is to follow */
+    pid_t child;       /* 0: no child runs */
+    bool is_replacing; /* the child was told to stop and another one is to follow */
     bool is_stopping;  /* pawld was told to stop */
     unsigned children; /* started so far */
 };
@@ -44,7 +44,7 @@ static void remove_modules(struct pw_texts *modules)
     modules->count = 0;
 }
 
-/* Every generation has names of its own: the files of one that runs are mapped, and must not change. */
+/* Each generation has its own file names, because the files of a running one are mapped and must not change. */
 static char *module_name(const struct dev *dev, size_t position)
 {
     char path[sizeof dev->folder + 64];
@@ -65,14 +65,15 @@ static pawl_status compile_all(struct dev *dev, struct pw_texts *out_modules, in
         pawl_status one = compile_module(sources->items[i], path, dev->signal_fd, out_signal, error);
         if (one == PAWL_FAILED)
             log_line(&dev->log, PAWL_LOG_ERROR, "%s", error->text);
-        status = one != PAWL_OK ? one : status; /* the others are compiled all the same, to show all errors at once */
+        status = one != PAWL_OK ? one : status; /* go on, to show all errors at once */
     }
     return status;
 }
 
 /* ---- The child --------------------------------------------------------------------------------------------------- */
 
-/* A group of its own: what is typed at the terminal reaches it through us alone, once.  And it ends when we do. */
+/* The child gets a process group of its own, so that a Ctrl-C reaches it once, through us.  It ends when this
+ * process ends. */
 static _Noreturn void become_daemon(struct dev *dev, pid_t parent)
 {
     sigset_t children;
@@ -116,7 +117,8 @@ static void replace_child(struct dev *dev)
 
 /* ---- What happens ------------------------------------------------------------------------------------------------ */
 
-/* PAWL_INVALID: nothing can ever be compiled here.  *out_signal: came meanwhile, and nothing is changed; else 0. */
+/* Compiles all sources and, if they compile, replaces the child.  PAWL_INVALID: nothing can be compiled here.
+ * *out_signal is a signal that interrupted it, before anything was changed, or 0. */
 static pawl_status rebuild(struct dev *dev, int *out_signal, struct pawl_error *error)
 {
     struct pw_texts modules = { .count = 0 };
@@ -140,7 +142,7 @@ static int exit_code_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* The child has ended.  True: so do we, with *out_code. */
+/* Handles the end of the child.  Returns true if this process ends as well, with *out_code. */
 static bool on_ended(struct dev *dev, int status, bool was_first, int *out_code)
 {
     dev->child = 0;
@@ -151,7 +153,7 @@ static bool on_ended(struct dev *dev, int status, bool was_first, int *out_code)
         start_child(dev);
         return false;
     }
-    /* It has said why: a taken port, a store that cannot be used or is none. */
+    /* The first child could not start and has printed why: a port in use, or a store that cannot be opened. */
     if (was_first && (*out_code == EXIT_BROKEN || *out_code == EXIT_WRONG_USE))
         return true;
     if (WIFSIGNALED(status))
@@ -161,7 +163,7 @@ static bool on_ended(struct dev *dev, int status, bool was_first, int *out_code)
     return false;
 }
 
-/* True: the end, with *out_code. */
+/* Returns true if this process ends, with *out_code. */
 static bool on_signal(struct dev *dev, int number, int *out_code)
 {
     int status;
@@ -174,14 +176,14 @@ static bool on_signal(struct dev *dev, int number, int *out_code)
     *out_code = EXIT_WELL;
     if (dev->child == 0)
         return true;
-    /* A child that is being replaced was told once already; another would stop it at once, which nobody asked for. */
+    /* A child that is being replaced was signalled already.  A second signal would stop it at once. */
     if (!dev->is_replacing)
         (void)kill(dev->child, number);
     dev->is_replacing = false;
     return false;
 }
 
-/* Compiles, and does what the signals that came meanwhile ask for.  True: the end, with *out_code. */
+/* Compiles, then handles the signals that arrived meanwhile.  Returns true if this process ends, with *out_code. */
 static bool renew(struct dev *dev, int *out_code)
 {
     struct pawl_error error = { PAWL_OK, "" };

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* NULL: the request has none. */
+/* Returns NULL if the request has no such header. */
 static const char *header_of(const struct pawl_http_request *request, const char *name)
 {
     for (size_t i = 0; i < request->header_count; i++) {
@@ -16,7 +16,7 @@ static const char *header_of(const struct pawl_http_request *request, const char
     return NULL;
 }
 
-/* The host of "host:port", without brackets; false: too long to be one of ours. */
+/* Takes the host out of "host:port", without brackets.  Returns false if it is too long. */
 static bool take_host(const char *text, char out_host[256])
 {
     bool is_bracketed = text[0] == '[';
@@ -36,7 +36,7 @@ static bool is_loopback_name(const char *host)
     if (strcasecmp(host, "localhost") == 0)
         return true;
     if (size >= sizeof suffix && strcasecmp(host + size - (sizeof suffix - 1), suffix) == 0)
-        return true; /* names that are loopback's by definition */
+        return true; /* these names are loopback by definition */
     if (inet_pton(AF_INET, host, bytes) == 1)
         return bytes[0] == 127;
     return inet_pton(AF_INET6, host, bytes) == 1 && memcmp(bytes, &in6addr_loopback, sizeof bytes) == 0;
@@ -54,7 +54,7 @@ static bool is_ours(const struct guard *guard, const char *host_and_port)
     return is_loopback_name(host);
 }
 
-/* A page's own requests, or those of pages that were let in. */
+/* True for requests of the API's own pages, and of pages that --cors allows. */
 static bool may_ask(const struct guard *guard, const char *origin, const char *host)
 {
     const char *authority = strstr(origin, "://");
@@ -76,9 +76,8 @@ bool guard_allows(const struct guard *guard, const struct pawl_http_subject *sub
 {
     const struct pawl_http_request *request = subject->request;
     const char *host = header_of(request, "Host"), *origin = header_of(request, "Origin");
-    bool is_unix = request->peer != NULL && strcmp(request->peer, "unix") == 0; /* no browser gets there */
-    if (subject->scope == PAWL_HTTP_OPEN ||
-        subject->scope == PAWL_HTTP_DEFERRED) /* whoever has a deferred's token may */
+    bool is_unix = request->peer != NULL && strcmp(request->peer, "unix") == 0;   /* browsers cannot use Unix sockets */
+    if (subject->scope == PAWL_HTTP_OPEN || subject->scope == PAWL_HTTP_DEFERRED) /* the token authorizes */
         return true;
     if (!is_unix && host != NULL && !is_ours(guard, host))
         return refuse(out_refusal, "this Host is not one of mine; without tokens I answer to localhost only");

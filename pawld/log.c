@@ -33,7 +33,7 @@ static void put_member(struct pw_buffer *line, const char *key, const char *valu
     pw_json_string(line, key, text);
 }
 
-/* A plain line stays one line. */
+/* Replaces control characters, so that a plain line stays one line. */
 static void put_plain(struct pw_buffer *line, const char *text)
 {
     size_t from = line->size;
@@ -78,7 +78,7 @@ static void compose_plain(struct pw_buffer *line, enum pawl_log_level level, con
     }
 }
 
-/* With its end.  Where memory is out, there is none. */
+/* Returns the line with its newline, or an empty buffer without memory. */
 static struct pw_buffer compose(const struct log *log, enum pawl_log_level level, const struct log_field *fields,
                                 size_t count, const char *message)
 {

@@ -25,7 +25,7 @@ static pawl_status read_settings(struct settings *settings, int count, char **va
     return status == PAWL_OK ? settings_check(settings, error) : status;
 }
 
-/* On standard output. */
+/* Prints the answer on standard output and returns the exit code. */
 static int tell(struct pw_buffer *answer)
 {
     bool is_told = !answer->failed && (answer->size == 0 || fputs(answer->data, stdout) >= 0) && fflush(stdout) == 0;
@@ -40,8 +40,8 @@ static int run(const struct settings *settings)
         return tell(&answer);
     if (settings->migrate_only)
         return daemon_migrate(settings);
-    (void)setvbuf(stdout, NULL, _IOLBF, 0); /* what modules print is seen when it is printed */
-    (void)signal(SIGXFSZ, SIG_IGN);         /* a file that may not grow is one, too */
+    (void)setvbuf(stdout, NULL, _IOLBF, 0); /* modules' output appears at once */
+    (void)signal(SIGXFSZ, SIG_IGN);         /* a file at its size limit fails the write instead */
     if (settings->dev)
         return dev_run(settings);
     int signal_fd = signals_open(/* with_children= */ false);
@@ -52,13 +52,13 @@ static int run(const struct settings *settings)
     return daemon_run(settings, signal_fd);
 }
 
-/* Whoever started us may have closed them.  Then the first file that is opened, a database even, would be the standard
- * error, and every line that anybody prints would go there. */
+/* pawld may be started with standard descriptors closed.  Then the first file opened, perhaps the database, would
+ * become standard error, and every printed line would go there. */
 static void fill_standard_descriptors(void)
 {
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)
         if (fcntl(descriptor, F_GETFD) < 0)
-            (void)open("/dev/null", O_RDWR); /* it gets the lowest free number, which is this one */
+            (void)open("/dev/null", O_RDWR); /* takes the lowest free number, which is this one */
 }
 
 int main(int count, char **values)
@@ -67,7 +67,7 @@ int main(int count, char **values)
     struct pawl_error error = { PAWL_OK, "" };
     memory_begin();
     fill_standard_descriptors();
-    (void)signal(SIGPIPE, SIG_IGN); /* whoever does not read us any more is an error of a write, not the end */
+    (void)signal(SIGPIPE, SIG_IGN); /* a write to a closed pipe fails instead */
     struct pw_buffer answer = { 0 };
     if (count > 1 && strcmp(values[1], "token") == 0)
         return tokens_command(count, values);

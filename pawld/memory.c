@@ -7,7 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Giving back takes the heap's locks, some milliseconds for each hundred MiB: so it is done when nobody is in a hurry. */
+/* Giving memory back takes the heap's locks for some milliseconds per 100 MiB, so it is done when the process is
+ * idle. */
 enum { IDLE_LOOKS_MIN = 3, IDLE_PERCENT_MAX = 10, EVERY_MS = 30000 };
 #define WASTE_MIN ((size_t)32 << 20)
 
@@ -16,7 +17,7 @@ static bool is_wasted(size_t resident, size_t in_use)
     return resident > in_use && resident - in_use > WASTE_MIN + in_use / 2;
 }
 
-/* Without what belongs to files: code, and what is mapped.  0: it cannot be told. */
+/* Resident bytes without those of files, such as code.  Returns 0 if unknown. */
 static size_t read_resident(void)
 {
     unsigned long long size = 0, resident = 0, shared = 0;
@@ -44,10 +45,10 @@ static bool has_been_idle(struct memory *memory, int64_t now_ms)
 }
 
 #ifdef __GLIBC__
-/* By default each thread may get a heap of its own, 8 for each processor.  Each keeps its own free pieces, and the sum of them
- * grows for hours.  Most of our allocations are few and large (arenas), so two heaps are enough for all threads.
- * A fixed limit for mmap() keeps large buffers out of the heaps: otherwise the first large one that is freed raises the limit
- * to its size, and later ones leave holes. */
+/* By default each thread may get its own heap, up to 8 per processor.  Each heap keeps its own free pieces, and
+ * their sum grows for hours.  Most of our allocations are few and large (arenas), so two heaps are enough for all
+ * threads.  A fixed mmap() threshold keeps large buffers out of the heaps.  Otherwise freeing the first large buffer
+ * raises the threshold to its size, and later ones leave holes in the heap. */
 enum { HEAPS_MAX = 2, MAPPED_BYTES_MIN = 256 * 1024 };
 
 void memory_begin(void)
@@ -67,7 +68,7 @@ static void give_back(void)
     (void)malloc_trim(0);
 }
 #else
-/* Other C libraries have their own ways. */
+/* Only glibc's heap is known here. */
 void memory_begin(void)
 {
 }

@@ -1,8 +1,8 @@
-/* notify.h - tells the service manager how far we are, where there is one (systemd's NOTIFY_SOCKET). */
+/* notify.h - reports the state to a service manager, if there is one (systemd's NOTIFY_SOCKET). */
 #ifndef PAWLD_NOTIFY_H
 #define PAWLD_NOTIFY_H
 
-/* "READY=1", "STOPPING=1".  Where nobody wants to know, or nobody listens, nothing happens. */
+/* state: "READY=1" or "STOPPING=1".  Does nothing without a service manager. */
 void notify(const char *state);
 
 #endif

@@ -19,14 +19,14 @@ pawl_status problem(struct pawl_error *error, pawl_status status, const char *fo
     pawl_text_mend(error->text);
     for (char *at = error->text; *at != '\0'; at++)
         if ((unsigned char)*at < ' ')
-            *at = ' '; /* what it repeats may be anything, and this is one line */
+            *at = ' '; /* quoted input may hold anything, and this is one line */
     return status;
 }
 
 void problem_print(pawl_status status, const struct pawl_error *error)
 {
     struct pollfd ready = { STDERR_FILENO, POLLOUT, 0 };
-    if (poll(&ready, 1, PRINT_MS_MAX) > 0) /* if nobody reads it, nobody waits for that */
+    if (poll(&ready, 1, PRINT_MS_MAX) > 0) /* do not wait long for a reader */
         fprintf(stderr, "pawld: %s\n", error->text[0] != '\0' ? error->text : pawl_status_text(status));
 }
 

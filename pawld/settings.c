@@ -200,12 +200,12 @@ bool settings_is_given(const struct settings *settings, const struct pw_option *
 
 /* ---- Setting ----------------------------------------------------------------------------------------------------- */
 
-/* What is wrong with it is told without the URL, which may hold a password. */
+/* Errors do not quote the URL, because it may hold a password. */
 static pawl_status set_store(struct settings *settings, const struct pw_option *option, const char *who,
                              const char *url, struct pawl_error *error)
 {
     char *room = pawl_scope_take(settings->scope, pw_store_url_room(strlen(url)));
-    bool is_second = settings_is_given(settings, option); /* the last one alone would be half of what was meant */
+    bool is_second = settings_is_given(settings, option); /* two stores are a misunderstanding, not an override */
     if (room == NULL)
         return problem(error, PAWL_NOMEM, "out of memory");
     if (is_second || url[0] == '\0' || strlen(url) > PATH_SIZE_MAX)

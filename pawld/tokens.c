@@ -102,7 +102,7 @@ static pawl_status parse_new(int count, char **values, struct new_token *out_new
     return PAWL_OK;
 }
 
-/* Joined by commas; NULL: there are none, or memory is out, which the buffer says. */
+/* Joins the texts by commas.  Returns NULL if there are none, or without memory, which the buffer tells. */
 static const char *join(const struct pw_texts *texts, struct pw_buffer *out)
 {
     for (size_t i = 0; i < texts->count; i++)
@@ -136,7 +136,7 @@ int tokens_command(int count, char **values)
         problem_print(failed ? PAWL_NOMEM : status, &error);
         return status == PAWL_INVALID ? EXIT_WRONG_USE : EXIT_BROKEN;
     }
-    /* The line first: where it cannot be kept, the token would be of no use. */
+    /* The line comes first, because the token is of no use if the line is lost. */
     if (printf("%s\n", line) < 0 || fflush(stdout) != 0) {
         fprintf(stderr, "pawld: the line to keep could not be written\n");
         return EXIT_BROKEN;

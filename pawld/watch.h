@@ -1,14 +1,15 @@
-/* watch.h - whether source files have changed.  It watches folders: many editors rename a new file. */
+/* watch.h - notices changed source files.  It watches their folders, because many editors write a new file and
+ * rename it. */
 #ifndef PAWLD_WATCH_H
 #define PAWLD_WATCH_H
 
 #include "settings.h"
 
-/* A descriptor to poll; -1: errno says why.  It tells of the files themselves, and of headers beside them. */
+/* Returns a descriptor to poll, or -1 with errno set.  It watches the files and the headers beside them. */
 int watch_open(const struct pw_texts *files);
 
-/* Whether one of them changed, when the descriptor can be read.  An editor writes several times: it reads on until
- * nothing more comes for a moment. */
+/* Call it when the descriptor is readable.  Returns true if a file changed.  Editors write several times, so it
+ * first waits until nothing has changed for a moment. */
 bool watch_changed(int descriptor, const struct pw_texts *files);
 
 #endif

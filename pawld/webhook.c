@@ -49,7 +49,7 @@ static pawl_status write_body(struct message *message, const struct pawl_deliver
     return pawl_value_text(message->scope, body, &message->body, &message->body_size);
 }
 
-/* Hexadecimal, of "timestamp.body". */
+/* Returns the signature of "timestamp.body" in hexadecimal. */
 static const char *sign(const struct message *message, const char *secret)
 {
     const char *text = pawl_scope_format(message->scope, "%s.%s", message->timestamp, message->body);
@@ -87,7 +87,7 @@ static pawl_status write_message(struct message *message, const struct pawl_deli
     PAWL_TRY(add_header(message, "Pawl-Event", pawl_hook_event_name(delivery->event)));
     PAWL_TRY(add_header(message, "Pawl-Timestamp", message->timestamp));
     PAWL_TRY(add_header(message, "Pawl-Signature", pawl_scope_format(message->scope, "v1=%s", signature)));
-    struct curl_slist *headers = curl_slist_append(message->headers, "Expect:"); /* no waiting for 100 Continue */
+    struct curl_slist *headers = curl_slist_append(message->headers, "Expect:"); /* do not wait for 100 Continue */
     if (headers == NULL)
         return PAWL_NOMEM;
     message->headers = headers;
@@ -96,7 +96,7 @@ static pawl_status write_message(struct message *message, const struct pawl_deli
 
 /* ---- Sending ----------------------------------------------------------------------------------------------------- */
 
-/* Counts what the receiver answers, and keeps nothing; one that does not end is cut off. */
+/* Counts the bytes of the answer's body and drops them.  An endless body is cut off. */
 static size_t drop_answer(char *bytes, size_t size, size_t count, void *user)
 {
     size_t *seen = user;
@@ -126,7 +126,7 @@ static pawl_status judge(const struct webhook *webhook, CURLcode code, long answ
     if (answer == 0 && code == CURLE_OPERATION_TIMEDOUT)
         return problem(error, PAWL_FAILED, "%s did not answer within %lld ms", webhook->url_shown,
                        (long long)webhook->settings->timeout_ms);
-    /* The status has come; that a long answer was cut off, or broke, changes nothing about it. */
+    /* Once there is a status it counts, even if the answer's body was cut off or broken. */
     if (answer == 0)
         return problem(error, PAWL_FAILED, "%s cannot be reached: %s", webhook->url_shown, curl_easy_strerror(code));
     if (answer >= 200 && answer < 300)
@@ -193,8 +193,8 @@ static pawl_status deliver(const struct pawl_delivery *delivery, void *user, str
 
 /* ---- Registering ------------------------------------------------------------------------------------------------- */
 
-/* Without what may be secret in it, which the path is where it alone says who may post: scheme, host and port are left.
- * False: it is not a URL. */
+/* Shows only scheme, host and port of the URL, because the rest may be secret: often the path alone is what allows
+ * to post.  Returns false if it is not a URL. */
 static bool show_url(const char *url, char *out_text, size_t size)
 {
     CURLU *parts = curl_url();
@@ -206,7 +206,7 @@ static bool show_url(const char *url, char *out_text, size_t size)
                   curl_url_set(parts, CURLUPART_QUERY, NULL, 0) == CURLUE_OK &&
                   curl_url_set(parts, CURLUPART_FRAGMENT, NULL, 0) == CURLUE_OK &&
                   curl_url_get(parts, CURLUPART_URL, &shown, 0) == CURLUE_OK;
-    if (is_url) { /* the path is "/" now, and stands for nothing */
+    if (is_url) { /* drop the "/" that is left of the path */
         int length = (int)strlen(shown);
         (void)snprintf(out_text, size, "%.*s", length > 0 && shown[length - 1] == '/' ? length - 1 : length, shown);
     }
@@ -229,7 +229,7 @@ pawl_status webhook_register(struct webhook *webhook, const struct webhook_setti
     hook.user = webhook;
     hook.attempts_max = settings->attempts;
     hook.delay_ms = settings->delay_ms;
-    hook.lease_ms = settings->timeout_ms + LEASE_RESERVE_MS; /* and the commit behind it */
+    hook.lease_ms = settings->timeout_ms + LEASE_RESERVE_MS; /* leaves time for the commit */
     pawl_status status = pawl_hook_register(engine, &hook, &why);
     return status == PAWL_OK ? PAWL_OK : problem(error, status, "webhook \"%.64s\": %.400s", settings->name, why.text);
 }

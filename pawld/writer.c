@@ -1,4 +1,4 @@
-/* writer.c - see writer.h.  There are two buffers: one is filled while the other is written. */
+/* writer.c - see writer.h.  There are two buffers: callers fill one while the thread writes the other. */
 #include "writer.h"
 
 #include <errno.h>
@@ -17,16 +17,16 @@ struct writer {
     writer_tell_fn *tell;
     void *user;
     pthread_t thread;
-    pthread_mutex_t lock; /* guards what follows, but for `writing`, which is the thread's */
+    pthread_mutex_t lock; /* guards the members below, except `writing`, which is the thread's */
     pthread_cond_t added, emptied;
     bool is_busy, is_stopping;
     int64_t dropped;
-    size_t size; /* of what waits */
+    size_t size; /* bytes in `filling` */
     char *filling, *writing;
     char buffers[2][WRITER_BYTES_MAX];
 };
 
-/* False: the descriptor takes nothing any more, or not this. */
+/* Returns false if the descriptor takes no more, or not this. */
 static bool write_all(int descriptor, const char *text, size_t size)
 {
     while (size > 0) {
@@ -35,7 +35,7 @@ static bool write_all(int descriptor, const char *text, size_t size)
         if (written >= 0) {
             text += written;
             size -= (size_t)written;
-        } else if (errno == EAGAIN) { /* whoever gave us the descriptor may have made it so */
+        } else if (errno == EAGAIN) { /* it may have been made nonblocking */
             (void)poll(&ready, 1, -1);
         } else if (errno != EINTR) {
             return false;
@@ -44,7 +44,8 @@ static bool write_all(int descriptor, const char *text, size_t size)
     return true;
 }
 
-/* Each line with a call of its own: another process may write to the same place. */
+/* Writes each line with a call of its own, because other processes may write to the same place.  Returns how many
+ * lines were lost. */
 static int64_t write_lines(int descriptor, const char *text, size_t size)
 {
     int64_t lost = 0;
@@ -64,7 +65,7 @@ static bool tell_dropped(struct writer *writer, int64_t dropped)
     return write_all(writer->descriptor, text, writer->tell(writer->user, dropped, text, sizeof text));
 }
 
-/* With the lock held, but for the time of the writing.  What was dropped came behind what waits. */
+/* Needs the lock, and releases it while writing.  Dropped lines came after the buffer's, so they are reported last. */
 static void write_what_waits(struct writer *writer)
 {
     char *taken = writer->filling;
@@ -129,7 +130,7 @@ bool writer_flush(struct writer *writer, int64_t limit_ms)
 
 struct writer *writer_open(int descriptor, writer_tell_fn *tell, void *user)
 {
-    struct writer *writer = malloc(sizeof *writer); /* pages that no line ever fills are not touched */
+    struct writer *writer = malloc(sizeof *writer); /* unused pages are never touched */
     if (writer == NULL)
         return NULL;
     writer->descriptor = descriptor;
@@ -158,7 +159,7 @@ no_lock:
     return NULL;
 }
 
-/* If the thread still hangs in a write, it keeps the memory: it ends with the process. */
+/* If the thread hangs in a write, it keeps the memory until the process ends. */
 void writer_close(struct writer *writer)
 {
     if (writer == NULL)
