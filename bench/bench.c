@@ -75,7 +75,7 @@ void bench_place_remove(const struct bench_place *place)
     DIR *directory = opendir(place->directory);
     bench_require(directory != NULL, "the directory is gone");
     for (struct dirent *entry; (entry = readdir(directory)) != NULL;)
-        (void)unlinkat(dirfd(directory), entry->d_name, 0); /* "." and ".." refuse */
+        (void)unlinkat(dirfd(directory), entry->d_name, 0); /* fails for "." and ".." */
     closedir(directory);
     bench_require(rmdir(place->directory) == 0, "the directory is not empty");
 }
@@ -98,7 +98,7 @@ void bench_host_prepare(struct bench_host *host, const struct bench_place *place
     options.store_url = place->store_url;
     if (clock != NULL)
         options.clock = *clock;
-    /* Or each short pause while looking for a finished run would last 50 us longer than it says. */
+    /* Otherwise each short pause while polling would last 50 us longer than asked for. */
     (void)prctl(PR_SET_TIMERSLACK, 1000UL, 0UL, 0UL, 0UL);
     bench_check(pawl_open(&options, &host->engine, &error), &error);
     bench_check(pawl_register(host->engine, workflow, &error), &error);
@@ -183,7 +183,7 @@ void bench_say_ready(sem_t *ready)
 
 void bench_await_ready(sem_t *ready)
 {
-    while (sem_wait(ready) != 0) /* a signal came */
+    while (sem_wait(ready) != 0) /* interrupted by a signal */
         continue;
 }
 
@@ -214,7 +214,7 @@ void bench_await_idle(const struct bench_host *host)
         bench_pause_us(IDLE_PAUSE_US);
 }
 
-/* One commit with more than the 4,000 pages after which the log is written back and begun anew. */
+/* Makes one commit of more than the 4,000 pages at which the log is checkpointed and overwritten. */
 void bench_warm_up(const struct bench_host *host)
 {
     enum { RUNS = 20, PARAMS_BYTES = 1000000 };

@@ -1,16 +1,16 @@
-/* bench.h - what the benchmarks share: time, a scratch store, an engine with a started runner, the line of JSON.
+/* bench.h - what the benchmarks share: time, a scratch store, an engine with a started runner, and the line of JSON.
  *
- * A benchmark measures the engine and, in the same process and in turns with it, the limit (limit.h), so that what else
- * the machine does meets both.  It ends at the first error, with a message and exit code 1: there is nothing to save. */
+ * A benchmark measures the engine and the limit (limit.h) alternately and in the same process, so that other load on
+ * the machine affects both.  It ends at the first error, with a message and exit code 1. */
 #ifndef BENCH_BENCH_H
 #define BENCH_BENCH_H
 
 #include <pawl/pawl.h>
 #include <semaphore.h>
 
-/* Goes behind every call of the library: ends the program unless it said PAWL_OK. */
+/* Checks each call of the library: ends the program unless the status is PAWL_OK. */
 void bench_check(pawl_status status, const struct pawl_error *error);
-/* The same for what is not the library's. */
+/* The same for other conditions. */
 void bench_require(bool holds, const char *what);
 
 double bench_now_us(void);
@@ -23,9 +23,9 @@ double bench_percentile(double *values, size_t count, double share);
 
 struct bench_place {
     char directory[400];
-    char store_url[480];  /* of the engine */
-    char store_path[440]; /* the same, as a file */
-    char limit_path[440]; /* of the raw writer */
+    char store_url[480];  /* the engine's store */
+    char store_path[440]; /* the same as a path */
+    char limit_path[440]; /* the raw writer's file */
 };
 void bench_place_make(struct bench_place *place);
 void bench_place_remove(const struct bench_place *place);
@@ -39,11 +39,10 @@ struct bench_host {
     const char *workflow; /* its name */
 };
 void bench_host_open(struct bench_host *host, const struct bench_place *place, const struct pawl_workflow *workflow);
-/* The same in two parts: clock NULL is the system's, and the runner is not started. */
+/* Like bench_host_open(), but does not start the runner. clock may be NULL for the system's. */
 void bench_host_prepare(struct bench_host *host, const struct bench_place *place, const struct pawl_workflow *workflow,
                         const struct pawl_clock *clock);
-/* Lets the store's write-ahead log grow to its full size, as long-lived stores have it, because a commit is then
- * cheaper. */
+/* Lets the store's write-ahead log grow to its full size, as in long-lived stores, because commits are cheaper then. */
 void bench_warm_up(const struct bench_host *host);
 void bench_host_close(struct bench_host *host);
 
@@ -55,19 +54,19 @@ void bench_create(const struct bench_host *host, const char *id);
 /* Creates up to 100 in one call: run-<first> and so on. */
 enum { BENCH_BATCH_MAX = 100 };
 void bench_create_batch(const struct bench_host *host, int first, int count);
-/* Looks as a host would, every 20 us, until the run is complete, or whatever else is wanted. */
+/* Polls like a host, every 20 us, until the run has the wanted status. */
 void bench_await(const struct bench_host *host, const char *id, enum pawl_instance_status wanted);
-/* Until the run is complete.  Looking costs the engine time, so this begins when the workflow has said that it is about
- * to return, with bench_say_ready() on the same semaphore. */
+/* Waits until the run is complete.  Polling costs the engine time, so it begins only when the workflow is about to
+ * return and calls bench_say_ready() on the same semaphore. */
 void bench_await_end(const struct bench_host *host, const char *id, sem_t *ready);
 void bench_say_ready(sem_t *ready);
 void bench_await_ready(sem_t *ready);
-/* Until no run is active: all have finished or wait. */
+/* Waits until no run is active: all have finished or wait. */
 void bench_await_idle(const struct bench_host *host);
 
 /* ---- The result ---- */
 
-enum bench_kind { BENCH_RATE, BENCH_TIME }; /* more is better, less is better */
+enum bench_kind { BENCH_RATE, BENCH_TIME }; /* for a rate more is better, for a time less */
 
 struct bench_result {
     const char *name;
@@ -78,7 +77,7 @@ struct bench_result {
     double limit; /* in the same unit */
 };
 
-/* One line of JSON.  more: further members, printf-style, without a leading comma; "" for none. */
+/* Prints one line of JSON.  `more` holds further members, printf-style, without a leading comma; "" for none. */
 void bench_print(const struct bench_result *result, const char *more, ...) PAWL_PRINTF(2, 3);
 
 #endif

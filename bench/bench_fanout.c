@@ -1,5 +1,5 @@
-/* bench_fanout.c - what parallel steps cost: a run of 100 branches with a no-op step each, from the call that creates it
- * until it is seen to be complete.  The limit is one transaction of 100 steps. */
+/* bench_fanout.c - the cost of parallel steps: a run of 100 branches with a no-op step each, from the call that
+ * creates it until it is seen complete.  The limit is one transaction of 100 steps. */
 #include <stdio.h>
 
 #include "bench.h"

@@ -1,6 +1,6 @@
-/* bench_http.c - what the HTTP API costs.  Requests a second by wrk over 256 kept connections: reading an instance, and
- * creating one, durably; the limit is libmicrohttpd with an empty handler and as many threads.  And what 2,000 streams and
- * 2,000 connections that rest cost in memory. */
+/* bench_http.c - the cost of the HTTP API.  Measures requests per second with wrk on 256 kept connections: reading
+ * an instance, and creating one durably.  The limit is libmicrohttpd with an empty handler and as many threads.
+ * Also measures the memory of 2,000 streams and 2,000 idle connections. */
 #include <pawl/http.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct stage {
     pawl_http *http;
     pawl_http_server *server;
     int port;
-    char script[460]; /* for wrk, of creates */
+    char script[460]; /* wrk's script for creates */
 };
 
 static pawl_status wait_long(pawl_run *run, const pawl_value *params, pawl_value **out_result)
@@ -71,7 +71,7 @@ static void measure_memory(struct stage *stage, struct http_crowd *crowd)
 {
     double before = resident_bytes();
     http_crowd_open(crowd, stage->port, CROWD);
-    http_crowd_ask(crowd, INSTANCES "/run"); /* so that the connection is one that was used and is kept */
+    http_crowd_ask(crowd, INSTANCES "/run"); /* makes them used connections that are kept */
     double kept = resident_bytes();
     http_crowd_open(crowd, stage->port, CROWD);
     http_crowd_ask(crowd, INSTANCES "/run/stream");
@@ -102,7 +102,7 @@ static void write_script(struct stage *stage)
     fclose(file);
 }
 
-/* Requests a second; every answer must be one of success. */
+/* Returns requests per second.  Every answer must be a success. */
 static double drive(int port, const char *target, const char *script, int round)
 {
     char command[1200], line[256], behind[600] = "";
@@ -128,7 +128,7 @@ static void print_rate(const char *name, double *rates, double *limits)
     struct bench_result result = { .name = name, .kind = BENCH_RATE, .unit = "requests/s" };
     for (int i = 0; i < ROUNDS; i++)
         ratios[i] = rates[i] / limits[i];
-    /* The median of the rounds' own ratios: what else the machine does meets both sides of a round. */
+    /* The median of the rounds' own ratios, because other load on the machine affects both sides of a round. */
     double ratio = bench_percentile(ratios, ROUNDS, 0.5);
     result.value = bench_percentile(rates, ROUNDS, 0.5);
     result.limit = result.value / ratio;

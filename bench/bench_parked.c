@@ -1,5 +1,6 @@
-/* bench_parked.c - what a sleeping run costs: 100,000 are created and carried to their sleep.  The rate is that of runs
- * that got there; memory is read at 10,000, 50,000 and 100,000 of them; the size on disk is the closed file's. */
+/* bench_parked.c - the cost of a sleeping run: creates 100,000 runs and carries them to their sleep.  The rate
+ * counts runs that have reached it.  Memory is read at 10,000, 50,000 and 100,000 runs.  The size on disk is that of
+ * the closed file. */
 #include <malloc.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -16,7 +17,7 @@ static pawl_status sleep_long(pawl_run *run, const pawl_value *params, pawl_valu
     return pawl_sleep(run, "sleep", "30 days");
 }
 
-/* Answers how long the calls took; comes back when all runs sleep. */
+/* Returns how long the creating calls took, once all runs sleep. */
 static double park_us(const struct bench_host *host, int from, int to)
 {
     double begun_us = bench_now_us();
@@ -39,7 +40,7 @@ static double resident_bytes(void)
 static double limit_round(const struct bench_place *place)
 {
     double rate = limit_rate(place->limit_path, MANY, LIMIT_STEPS_A_TRANSACTION);
-    (void)malloc_trim(0); /* what the raw writer used must not pass for room that the engine did not need */
+    (void)malloc_trim(0); /* the engine must not reuse what the raw writer has freed */
     return rate;
 }
 

@@ -1,5 +1,5 @@
-/* bench_postgres_claims.c - whether a claim takes longer where many runs are parked: one run is claimed at a time, in turns
- * in a store with 1,000 others that sleep and in one with 1,000,000.  The limit is what it takes among the 1,000. */
+/* bench_postgres_claims.c - does a claim take longer if many runs are parked?  Claims one run at a time, alternately
+ * in a store with 1,000 sleeping runs and in one with 1,000,000.  The limit is the time among the 1,000. */
 #include <stdio.h>
 
 #include "postgres.h"
@@ -27,7 +27,7 @@ static void open_store(struct store *store)
     bench_check(pawl_runner_open(store->host.engine, NULL, &store->host.runner, &error), &error);
 }
 
-/* Claims one run and lets it sleep for a month.  How long the claim took. */
+/* Claims one run and lets it sleep for a month.  Returns how long the claim took. */
 static double claim_us(const struct store *store)
 {
     pawl_turn *turn = NULL;
@@ -48,7 +48,7 @@ static double claim_us(const struct store *store)
     return us;
 }
 
-/* One run is parked by the engine; the others are its copies, made where the rows are. */
+/* The engine parks one run.  The others are copies of its rows, made in the database. */
 static void park(struct store *store, const char *schema, int count)
 {
     char sql[1600];

@@ -1,5 +1,5 @@
-/* bench_postgres_processes.c - whether runners in several processes get in each other's way: runs that are due, carried to
- * their end by one process, and by four.  The limit is what one does. */
+/* bench_postgres_processes.c - do runners in several processes slow each other down?  Carries due runs to their end
+ * with one process and with four.  The limit is the rate of one. */
 #include "postgres.h"
 #include "process.h"
 #include "sequential.h"
@@ -23,9 +23,9 @@ static void await_runs(sem_t *ended, int runs)
         bench_await_ready(ended);
 }
 
-/* Steps a second, of the runs between the first tenth and the last: while connections are opened, and while some have
- * nothing left to do, nobody is in anybody's way.  Who has run the last body of a run says so; that all are complete is
- * looked at in the end. */
+/* Returns steps per second, measured without the first and the last tenth of the runs.  At the beginning connections
+ * are being opened, and at the end some processes have nothing left to do, so there is no contention.  The last body
+ * of each run posts `ended`; at the end it is checked that all runs are complete. */
 static double rate(int count, sem_t *ended)
 {
     struct pawl_workflow workflow = sequential_workflow(ended);

@@ -1,5 +1,5 @@
-/* bench_postgres_sequential.c - how many steps a second one engine takes in PostgreSQL, with fsync, when there is always
- * more to do, see sequential.h.  The limit is a raw writer on 4 connections. */
+/* bench_postgres_sequential.c - steps per second of one engine on PostgreSQL, with fsync, under full load.  See
+ * sequential.h.  The limit is a raw writer on 4 connections. */
 #include "postgres.h"
 #include "sequential.h"
 

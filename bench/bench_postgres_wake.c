@@ -1,6 +1,7 @@
-/* bench_postgres_wake.c - how soon an event wakes a run of another process: this one sends it, that one has the runner;
- * both meet in PostgreSQL alone.  Awake is when the workflow goes on behind its wait; when its end is seen here, a commit and
- * a read later, is told beside it.  The limit is one small transaction, durable, of a raw writer. */
+/* bench_postgres_wake.c - how soon an event wakes a run in another process.  This process sends the event, the other
+ * one has the runner, and both share only PostgreSQL.  The run is awake when its workflow continues after the wait.
+ * Beside it stands the time until its end is seen here, one commit and one read later.  The limit is one small
+ * durable transaction of a raw writer. */
 #include "postgres.h"
 #include "process.h"
 #include "wake.h"

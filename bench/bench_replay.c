@@ -1,7 +1,7 @@
-/* bench_replay.c - whether a long history makes a step dear: a run of 1,000 steps with a sleep after each, which is 1,000
- * turns that each begin at the top.  Time is simulated, so that no sleep is waited for, and the turns are ticked by this
- * thread.  The value is the median of the last steps; `growth` is how many times that of the early ones.  The limit is one
- * transaction. */
+/* bench_replay.c - does a long history make steps expensive?  A run of 1,000 steps with a sleep after each takes
+ * 1,000 turns, each of which begins at the top.  Time is simulated, so that no sleep is waited for, and this thread
+ * ticks the turns.  The value is the median of the last steps.  `growth` is its ratio to the early ones.  The limit
+ * is one transaction. */
 #include "bench.h"
 #include "limit.h"
 
@@ -22,7 +22,7 @@ static pawl_status steps_and_sleeps(pawl_run *run, const pawl_value *params, paw
     return PAWL_OK;
 }
 
-/* Each turn takes one step and goes to sleep. */
+/* Each turn does one step and goes to sleep. */
 static void run_round(double turns_us[STEPS], double *limits_us)
 {
     int64_t now_ms = INT64_C(1767225600000);
@@ -58,7 +58,7 @@ static void run_round(double turns_us[STEPS], double *limits_us)
     bench_place_remove(&place);
 }
 
-/* Over all rounds, of the window that begins at the step. */
+/* The median over all rounds of the window that begins at this step. */
 static double median_at(double turns_us[ROUNDS][STEPS], int first)
 {
     double values[ROUNDS * WINDOW];

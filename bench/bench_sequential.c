@@ -1,4 +1,4 @@
-/* bench_sequential.c - how many steps a second when there is always more to do, see sequential.h. */
+/* bench_sequential.c - steps per second under full load.  See sequential.h. */
 #include "limit.h"
 #include "sequential.h"
 

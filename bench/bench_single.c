@@ -1,5 +1,5 @@
-/* bench_single.c - what a step costs when nothing else is going on: one run of 10 no-op steps at a time, from the call
- * that creates it until it is seen to be complete, divided by its steps.  The limit is a transaction for each step. */
+/* bench_single.c - the cost of a step when nothing else happens: one run of 10 no-op steps at a time, from the call
+ * that creates it until it is seen complete, divided by its steps.  The limit is one transaction per step. */
 #include <stdio.h>
 
 #include "bench.h"
@@ -9,7 +9,7 @@ enum { RUNS = 150, STEPS_A_RUN = 10 };
 
 struct watch {
     sem_t ready;
-    double at_us[STEPS_A_RUN]; /* when each body was run */
+    double at_us[STEPS_A_RUN]; /* when each body ran */
 };
 
 static pawl_status note_time(pawl_step *step, const pawl_value *input, pawl_value **out_result)

@@ -1,4 +1,4 @@
-/* bench_startup.c - how long until the first run has finished: from opening a store that does not exist yet.  The limit
+/* bench_startup.c - the time from opening a store that does not exist until the first run has finished.  The limit
  * is the raw writer's: open, make the tables, one transaction. */
 #include "bench.h"
 #include "limit.h"

@@ -1,5 +1,5 @@
-/* bench_wake.c - how soon an event is acted upon: from the call that sends it to a waiting run until that run is seen to
- * be complete.  The limit is one transaction. */
+/* bench_wake.c - the time from sending an event to a waiting run until that run is seen complete.  The limit is one
+ * transaction. */
 #include "limit.h"
 #include "wake.h"
 

@@ -1,4 +1,4 @@
-/* http_crowd.c - see http_crowd.h.  The parent sends orders through a pipe; each is answered with a byte. */
+/* http_crowd.c - see http_crowd.h.  The parent sends orders through a pipe.  The crowd answers each with a byte. */
 #include "http_crowd.h"
 
 #include <netinet/in.h>
@@ -16,7 +16,7 @@
 enum { CLIENTS_MAX = 16384, TARGET_SIZE = 120, DESCRIPTORS = 10000 };
 
 struct order {
-    int port, count; /* count 0: ask */
+    int port, count; /* count 0: request the target */
     char target[TARGET_SIZE];
 };
 

@@ -1,5 +1,5 @@
-/* http_crowd.h - thousands of clients that hardly do anything, in a process of their own, so that what they need is not
- * counted with the server. */
+/* http_crowd.h - thousands of mostly idle clients.  They are in a process of their own, so that their memory is not
+ * counted with the server's. */
 #ifndef BENCH_HTTP_CROWD_H
 #define BENCH_HTTP_CROWD_H
 
@@ -10,13 +10,14 @@ struct http_crowd {
     int order_fd, done_fd;
 };
 
-/* Before any thread is started. */
+/* Call it before any thread is started. */
 void http_crowd_start(struct http_crowd *crowd);
-void http_crowd_end(struct http_crowd *crowd); /* closes all */
+void http_crowd_end(struct http_crowd *crowd); /* closes all connections */
 
-/* Opens so many connections to the port, which stay open. */
+/* Opens `count` connections to the port, which stay open. */
 void http_crowd_open(struct http_crowd *crowd, int port, int count);
-/* Asks for the target on each of those opened last, and waits for the first bytes of every answer. */
+/* Requests the target on each connection opened by the last http_crowd_open(), and waits for the first bytes of
+ * every answer. */
 void http_crowd_ask(struct http_crowd *crowd, const char *target);
 
 #endif

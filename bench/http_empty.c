@@ -37,7 +37,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
 {
     static const char body[] = "{\"id\":\"run-1\",\"details\":{\"status\":\"active\",\"phase\":\"queued\"}}";
     (void)path, (void)method, (void)version, (void)data;
-    if (*context == NULL) { /* the headers are there */
+    if (*context == NULL) { /* the headers have arrived */
         *context = user;
         return MHD_YES;
     }

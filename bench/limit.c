@@ -64,7 +64,7 @@ void limit_close(struct limit *limit)
 
 void limit_warm_up(struct limit *limit)
 {
-    /* More than wal_autocheckpoint pages at once. */
+    /* More than wal_autocheckpoint pages in one commit. */
     check(limit, sqlite3_exec(limit->db, "INSERT INTO task (result) VALUES (zeroblob(20000000))", NULL, NULL, NULL) ==
                      SQLITE_OK);
 }

@@ -1,8 +1,9 @@
-/* limit.h - the least that a durable step can cost on this machine: a raw SQLite writer, with nothing around it.
+/* limit.h - the least that a durable step can cost on this machine: a bare SQLite writer.
  *
- * A step is two rows of some 60 bytes, appended by prepared statements to two tables without an index; the settings are
- * those of the engine's own writer (write-ahead log, synchronous FULL, the same cache and checkpoints).  There is no
- * claim, no fence, no index, no name to look up: no engine that keeps history in SQLite can be faster. */
+ * A step is two rows of about 60 bytes, appended with prepared statements to two tables without an index.  The
+ * settings are those of the engine's own writer: write-ahead log, synchronous FULL, the same cache and checkpoints.
+ * There is no claim, no fence, no index and no name to look up, so no engine that keeps its history in SQLite can
+ * be faster. */
 #ifndef BENCH_LIMIT_H
 #define BENCH_LIMIT_H
 
@@ -10,18 +11,18 @@
 
 struct limit;
 
-/* Creates the file.  Ends the program when it cannot. */
+/* Creates the file.  Ends the program if it cannot. */
 struct limit *limit_open(const char *path);
 void limit_close(struct limit *limit);
 
-/* A write-ahead log is cheaper to write to once it has its full size, which is how long-lived stores have it. */
+/* Lets the write-ahead log grow to its full size, as in long-lived stores, because writing to it is cheaper then. */
 void limit_warm_up(struct limit *limit);
 
-/* One transaction of so many steps. */
+/* Writes `steps` steps in one transaction. */
 void limit_transaction(struct limit *limit, int64_t steps);
 
-/* Opens the file anew, warms up, writes the steps, so many in each transaction; answers steps per second and removes the
- * file. */
+/* Opens a new file, warms up and writes the steps, steps_a_transaction at a time.  Returns steps per second and
+ * removes the file. */
 double limit_rate(const char *path, int64_t steps, int64_t steps_a_transaction);
 
 #endif

@@ -63,13 +63,13 @@ static void drop(const char *schema)
 void bench_postgres_place_make(struct bench_place *place, const char *schema)
 {
     *place = (struct bench_place){ .directory = "" };
-    drop(schema); /* of a benchmark that was broken off */
+    drop(schema); /* left by a benchmark that was aborted */
     int size = snprintf(place->store_url, sizeof place->store_url,
                         "postgres:///postgres?host=%s&user=pawl&pawl_schema=%s", folder(), schema);
     bench_require(size > 0 && (size_t)size < sizeof place->store_url, "PAWL_BENCH_POSTGRES is too long");
 }
 
-/* What dead rows and tables are still to be cleared away must not fall into the next measurement. */
+/* The checkpoint keeps cleaning up from disturbing the next measurement. */
 void bench_postgres_place_remove(const struct bench_place *place, const char *schema)
 {
     (void)place;
@@ -79,7 +79,7 @@ void bench_postgres_place_remove(const struct bench_place *place, const char *sc
 
 /* ---- The raw writer ------------------------------------------------------------------------------------------------ */
 
-/* What a step that has completed has: the other columns are NULL. */
+/* The columns that a completed step fills.  The others are NULL. */
 enum column {
     INSTANCE,
     RUN,
@@ -91,7 +91,7 @@ enum column {
     UPDATED_AT,
     KIND,
     STATUS,
-    NUMBERS, /* so many are numbers; the others are texts */
+    NUMBERS, /* columns before this are numbers, the rest are texts */
     NAME = NUMBERS,
     RESULT,
     COLUMNS
@@ -99,7 +99,7 @@ enum column {
 
 struct limit_postgres {
     PGconn *db;
-    int64_t first; /* the number of its first run: each connection has its own */
+    int64_t first; /* the number of its first run; differs for each connection */
     int64_t written;
     char arrays[COLUMNS][ARRAY_BYTES_MAX];
 };
@@ -153,7 +153,7 @@ static char *put(char *at, uint64_t value, int bytes)
 
 enum { INT8_TYPE = 20, TEXT_TYPE = 25 };
 
-/* One dimension, no NULL, numbered from 1. */
+/* Writes the header of an array with one dimension, no NULL, and indexes from 1. */
 static char *begin_array(char *at, unsigned type, int count)
 {
     at = put(put(put(at, 1, 4), 0, 4), type, 4);
@@ -171,7 +171,8 @@ static char *put_text(char *at, const char *text)
     return (char *)memcpy(put(at, size, 4), text, size) + size;
 }
 
-/* Runs of ten steps, as many as there is room for at once: so neighbours in a transaction are of different runs. */
+/* Writes runs of ten steps, `steps` runs at a time, so that neighbouring rows of a transaction belong to different
+ * runs. */
 void limit_postgres_transaction(struct limit_postgres *limit, int steps)
 {
     static const int binary[COLUMNS] = { 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 };

@@ -13,7 +13,7 @@ static void live(int orders, int ready, const struct bench_place *place, const s
     struct bench_host host;
     struct pawl_error error;
     char byte = 0;
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* a benchmark that breaks off leaves nobody behind */
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* dies with the benchmark */
     bench_host_prepare(&host, place, workflow, NULL);
     bench_require(write(ready, &byte, 1) == 1, "nobody waits for this process");
     if (read(orders, &byte, 1) == 1) {
@@ -58,7 +58,7 @@ void bench_process_start_runner(const struct bench_process *process)
 void bench_process_end(const struct bench_process *process)
 {
     int status = 0;
-    order(process); /* closing would not do: processes that were begun later have this end, too */
+    order(process); /* closing is not enough, because later processes have inherited this end */
     (void)close(process->orders);
     bench_require(waitpid(process->pid, &status, 0) == process->pid && status == 0, "the other process failed");
 }

@@ -1,4 +1,4 @@
-/* process.h - another process with an engine of its own on the same store, and a runner. */
+/* process.h - another process with its own engine and runner on the same store. */
 #ifndef BENCH_PROCESS_H
 #define BENCH_PROCESS_H
 
@@ -8,17 +8,17 @@
 
 struct bench_process {
     pid_t pid;
-    int orders; /* the first byte starts its runner, the next ends it */
+    int orders; /* the first byte starts its runner, the second ends it */
 };
 
-/* Must come before this process has threads.  The engine is open when this returns, and the runner not started. */
+/* Call it before this process has threads.  When it returns, the engine is open and the runner is not started. */
 void bench_process_begin(struct bench_process *process, const struct bench_place *place,
                          const struct pawl_workflow *workflow);
 void bench_process_start_runner(const struct bench_process *process);
-/* After its runner was started. */
+/* Call it after starting the runner. */
 void bench_process_end(const struct bench_process *process);
 
-/* A semaphore that counts across processes.  It stays until this one ends. */
+/* A semaphore shared with processes that are forked later.  It lives until this process ends. */
 sem_t *bench_shared_semaphore(void);
 
 #endif

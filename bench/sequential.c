@@ -25,7 +25,7 @@ struct pawl_workflow sequential_workflow(sem_t *ended)
     return (struct pawl_workflow){ .name = "sequential", .run = ten_steps, .user = ended };
 }
 
-/* Waits until there is room, and says for how many. */
+/* Waits until runs may be created, and returns how many. */
 static int room(sem_t *ended, int max)
 {
     int count = 0;
@@ -43,7 +43,7 @@ static int least(int one, int other)
 
 double sequential_rate(const struct bench_place *place, int runs, double *out_steps_a_commit)
 {
-    sem_t ended; /* counts the runs that may be created */
+    sem_t ended; /* counts how many runs may be created */
     struct pawl_workflow workflow = sequential_workflow(&ended);
     struct pawl_runner_stats stats;
     struct bench_host host;

@@ -1,4 +1,4 @@
-/* sequential.h - runs of 10 no-op steps, and how many steps a second an engine takes of them. */
+/* sequential.h - runs of 10 no-op steps, and how many of these steps an engine does per second. */
 #ifndef BENCH_SEQUENTIAL_H
 #define BENCH_SEQUENTIAL_H
 
@@ -6,11 +6,11 @@
 
 enum { SEQUENTIAL_STEPS_A_RUN = 10 };
 
-/* Its last body posts `ended`. */
+/* The last body of each run posts `ended`. */
 struct pawl_workflow sequential_workflow(sem_t *ended);
 
-/* With 256 runs in flight in an engine of its own.  When the last body of a run is run, a feeder creates the next, as many
- * at once as have come together. */
+/* Returns steps per second of an engine with 256 runs in flight.  When a run executes its last body, the next one is
+ * created, in batches of as many as are possible at that moment. */
 double sequential_rate(const struct bench_place *place, int runs, double *out_steps_a_commit);
 
 #endif

@@ -1,24 +1,25 @@
-/* agent.c - an agent's loop: plan, act, observe, until it is done or has had enough rounds.
+/* agent.c - an agent's loop: plan, act, observe, until it is done or has used up its rounds.
  *
  *     ./agent           runs agent-1 in agent.db
- *     ./agent agent-2   another one
+ *     ./agent agent-2   runs another one
  *
- * What a model answers costs time and money and is never the same twice, so each answer is a step: once it is there, it
- * is never asked for again, and a run that is killed goes on with the same plan.  The index in the names tells the rounds
- * apart.  The "model" here is a few lines of C that find a number between 1 and 100, so that the example runs anywhere. */
+ * A model's answer costs time and money and is never the same twice, so each answer is a step.  Once it is recorded,
+ * the model is not asked again, and a run that is killed goes on with the same plan.  The number in the steps' names
+ * tells the rounds apart.  The "model" here is a few lines of C that find a number between 1 and 100, so that the
+ * example runs anywhere. */
 #include <pawl/pawl.h>
 #include <string.h>
 
 enum { ROUNDS_MAX = 10, SECRET = 73 };
 
-/* The model: what to do next, given what was observed so far. */
+/* The model: decides what to do next, given what is known so far. */
 static pawl_status plan(pawl_step *step, const pawl_value *knowledge, pawl_value **out_result)
 {
     int64_t low = pawl_value_int(knowledge, "low", 1), high = pawl_value_int(knowledge, "high", 100);
     return pawl_result(step, out_result, "{s:s, s:I}", "tool", "guess", "number", (long long)((low + high) / 2));
 }
 
-/* The tool. */
+/* The tool: carries out what the model has planned. */
 static pawl_status act(pawl_step *step, const pawl_value *action, pawl_value **out_result)
 {
     int64_t number = pawl_value_int(action, "number", 0);
@@ -27,7 +28,7 @@ static pawl_status act(pawl_step *step, const pawl_value *action, pawl_value **o
     return pawl_result(step, out_result, "{s:s}", "saw", number < SECRET ? "more" : number > SECRET ? "less" : "found");
 }
 
-/* What is known after the observation.  It is computed from recorded results alone, so it is the same at every replay. */
+/* Updates what is known after an observation.  It only uses recorded results, so every replay computes the same. */
 static pawl_status observe(pawl_run *run, const pawl_value *knowledge, const pawl_value *action,
                            const pawl_value *observation, pawl_value **out_knowledge)
 {
@@ -57,7 +58,7 @@ static pawl_status agent(pawl_run *run, const pawl_value *params, pawl_value **o
     return pawl_run_fail(run, "GaveUp", "no answer after %d rounds", ROUNDS_MAX);
 }
 
-/* A call of a model is slow, and its server is often busy. */
+/* Calling a model is slow, and its server is often busy. */
 static const struct pawl_step_options model_call = { .retries = 5, .delay = "2 seconds", .timeout = "2 minutes" };
 
 PAWL_MODULE({ .name = "agent", .run = agent, .steps = &model_call });

@@ -1,17 +1,17 @@
-/* approval.c - waiting for a person, and going on when nobody answers in time.
+/* approval.c - waits for a person, and goes on if nobody answers in time.
  *
  *     ./approval expense-1            nobody decides: after 2 seconds the expense goes to the manager
- *     ./approval expense-2 approve    somebody does
- *     ./approval expense-3 refuse
+ *     ./approval expense-2 approve    somebody approves it
+ *     ./approval expense-3 refuse     somebody refuses it
  *
- * A run that waits is a row in the database: no thread, no memory, for a day or for a year.  The event may come from any
- * process on the same file, before or after the workflow waits for it. */
+ * A run that waits is a row in the database.  It takes no thread and no memory, for a day or for a year.  The event
+ * may come from any process on the same file, before or after the workflow waits for it. */
 #include <pawl/pawl.h>
 #include <string.h>
 
 static pawl_status ask_for_approval(pawl_step *step, const pawl_value *expense, pawl_value **out_result)
 {
-    /* Here a mail would be sent.  The step can be tried again, so the mail may come twice: its text should not mind. */
+    /* A real body would send a mail here.  The step may run again, so the mail may be sent twice. */
     return pawl_result(step, out_result, "{s:s, s:I}", "asked", pawl_value_string(expense, "approver", "nobody"),
                        "amount", (long long)pawl_value_int(expense, "amount", 0));
 }

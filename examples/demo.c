@@ -1,10 +1,11 @@
-/* demo.c - what `make demo` shows: twenty orders of ten steps each, by two workers, that survive kill -9.
+/* demo.c - the program behind `make demo`: twenty orders of ten steps each, on two workers, that survive kill -9.
  *
  *     ./demo       runs about 15 seconds, in pawl-demo.db.  Kill it in the middle, start it again, and it goes on.
  *
- * Two things are counted, to see what is promised.  Each body notes its start in pawl-demo.bodies: a body that a kill cut
- * off runs again, so there may be a few more starts than steps.  And each step registers a count in a table of its own
- * with pawl_step_sql(): that is part of the step's completion, so it happens exactly once, however often one kills. */
+ * It counts two things to show what Pawl promises.  Each body notes its start in pawl-demo.bodies.  A body that a
+ * kill cuts off runs again, so there may be a few more starts than steps.  And each step counts itself in a table
+ * with pawl_step_sql().  That is part of the step's completion, so it happens exactly once, however often the
+ * program is killed. */
 #include <pawl/pawl.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ static pawl_status order(pawl_run *run, const pawl_value *params, pawl_value **o
     return PAWL_OK;
 }
 
-/* Lets the database itself judge, in SQL: every step of the orders was counted, and was counted once. */
+/* Lets the database check, in SQL, that every step of the orders was counted exactly once. */
 static pawl_status judge(pawl_step *step, const pawl_value *params, pawl_value **out_result)
 {
     (void)out_result;
@@ -88,7 +89,7 @@ PAWL_MODULE({ .name = "demo-order", .run = order, .description = "One order of t
 
 struct demo {
     struct host host;
-    long long first; /* number of the first order of this batch */
+    long long first; /* the number of this batch's first order */
     size_t shown[ORDERS];
     bool paid[ORDERS], ended[ORDERS];
 };
@@ -98,7 +99,7 @@ static const char *order_id(struct demo *demo, size_t position)
     return pawl_scope_format(demo->host.scope, "order-%lld", demo->first + (long long)position);
 }
 
-/* All twenty are one unit of work: there are never nineteen. */
+/* All twenty are created in one unit of work, so either all of them exist or none. */
 static pawl_status create_orders(struct demo *demo)
 {
     struct pawl_batch_item items[ORDERS];
@@ -112,7 +113,7 @@ static pawl_status create_orders(struct demo *demo)
                              &demo->host.error);
 }
 
-/* Takes up the orders that the last process left, or makes new ones. */
+/* Goes on with the orders that the last process left, or creates new ones. */
 static pawl_status begin(struct demo *demo)
 {
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
@@ -135,7 +136,7 @@ static pawl_status begin(struct demo *demo)
     return create_orders(demo);
 }
 
-/* Prints what became durable since the last look, and pays when the order waits for it. */
+/* Prints what has become durable since the last look, and pays if the order waits for its payment. */
 static pawl_status look(struct demo *demo, size_t position, bool silently)
 {
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;

@@ -1,11 +1,11 @@
-/* fanout.c - parallel branches: ask many suppliers at once and join, then race an answer against the clock.
+/* fanout.c - parallel branches: asks many suppliers at once and joins, then races an answer against a timer.
  *
- *     ./fanout          runs tender-1 in fanout.db
- *     ./fanout tender-2 another one
+ *     ./fanout           runs tender-1 in fanout.db
+ *     ./fanout tender-2  runs another one
  *
- * pawl_all() runs a branch for each supplier, three at a time, and comes back when all have finished; what one of them
- * completed stays completed if another fails.  pawl_first() takes the branch that finishes first, and remembers which it
- * was, so that every replay takes the same one. */
+ * pawl_all() runs a branch for each supplier, three at a time, and returns when all have finished.  Completed steps
+ * stay completed even if another branch fails. pawl_first() takes the branch that finishes first and records which
+ * one it was, so that every replay takes the same one. */
 #include <pawl/pawl.h>
 
 enum { SUPPLIERS = 8, AT_ONCE = 3 };
@@ -19,7 +19,7 @@ static pawl_status ask_price(pawl_step *step, const pawl_value *supplier, pawl_v
                        (long long)(100 + number * 37 % 20));
 }
 
-/* One branch.  Branches share the run's names, so each puts its number into its own. */
+/* One branch.  All branches share the run's step names, so each puts its number into its own. */
 static pawl_status ask_supplier(pawl_run *run, const pawl_value *supplier, pawl_value **out_result)
 {
     int64_t number = pawl_value_int(supplier, NULL, 0);

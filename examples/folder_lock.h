@@ -1,10 +1,10 @@
-/* folder_lock.h - a folder that runs have one at a time, for workspace.c: a queue of those who want it, kept in the folder.
+/* folder_lock.h - a lock on a folder, for workspace.c: a queue of the runs that want it, kept in the folder.
  *
- * The first in the queue has the folder.  Whoever leaves tells the next one, by the token of a deferred for which that run
- * waits; so waiting costs a row, and nobody asks again and again.  Promises:
- *  1. Both calls may be made again, after a crash at any point of the first time: they are for bodies of steps.
- *  2. A run that is over does not hold up those behind it, unless it had the folder: then somebody has to leave for it.
- *  3. Any number of threads and processes may call at once: they pass one by one, by a lock on a file. */
+ * The first run in the queue has the folder.  A run that leaves wakes the next one through the token of a deferred
+ * on which that run waits.  So waiting costs one row, and nothing polls.  Promises:
+ *  1. Both calls are for bodies of steps: after a crash at any point they may be made again.
+ *  2. A run that is over does not block the runs behind it, unless it had the folder: then somebody must leave for it.
+ *  3. Any number of threads and processes may call at once.  A lock on a file lets them pass one at a time. */
 #ifndef EXAMPLES_FOLDER_LOCK_H
 #define EXAMPLES_FOLDER_LOCK_H
 
@@ -25,7 +25,7 @@ struct folder_place {
 
 struct folder_queue {
     const char *path, *path_new;
-    int guard; /* a file that is locked while this is in use */
+    int guard; /* a file that is locked while the queue is in use */
     struct folder_place places[FOLDER_PLACES_MAX];
     size_t count;
 };
@@ -47,7 +47,7 @@ static inline pawl_status folder_queue_read(pawl_step *step, struct folder_queue
     return PAWL_OK;
 }
 
-/* Under another name first: a crash leaves the old queue or the new one. */
+/* Writes under another name and renames, so that a crash leaves either the old queue or the new one. */
 static inline pawl_status folder_queue_write(pawl_step *step, const struct folder_queue *queue)
 {
     FILE *file = fopen(queue->path_new, "we");
@@ -78,7 +78,7 @@ static inline pawl_status folder_queue_open(pawl_step *step, const char *folder,
     return status;
 }
 
-/* Where the step's run stands; `count` when it does not. */
+/* Returns the position of the step's run in the queue, or `count`. */
 static inline size_t folder_queue_find(const struct folder_queue *queue, const pawl_step *step)
 {
     size_t i = 0;
@@ -94,8 +94,9 @@ static inline void folder_queue_remove(struct folder_queue *queue, size_t positi
             (queue->count - position) * sizeof queue->places[0]);
 }
 
-/* Puts the step's run into the queue, unless it stands there.  *out_has_it: it has the folder now.  Otherwise the deferred
- * of the token succeeds when it does.  (A run that was restarted comes with another token to its old place.) */
+/* Adds the step's run to the queue, unless it is there already. *out_has_it tells whether it has the folder now.  If
+ * not, the deferred of the token succeeds as soon as it does.  (A restarted run keeps its place and gets its new
+ * token.) */
 static inline pawl_status folder_enter(pawl_step *step, const char *folder, const char *token, bool *out_has_it)
 {
     struct folder_queue queue;
@@ -116,7 +117,7 @@ static inline pawl_status folder_enter(pawl_step *step, const char *folder, cons
     return status;
 }
 
-/* Tells the first in the queue.  Those whose run is over are dropped. */
+/* Wakes the first run in the queue.  Drops runs that are over. */
 static inline pawl_status folder_queue_tell(pawl_step *step, struct folder_queue *queue)
 {
     pawl_status status = PAWL_INVALID_TOKEN;
@@ -128,8 +129,8 @@ static inline pawl_status folder_queue_tell(pawl_step *step, struct folder_queue
     return status == PAWL_INVALID_TOKEN ? PAWL_OK : status;
 }
 
-/* Takes the step's run out of the queue; where it does not stand in it, nothing happens.  The next one is told before the
- * queue is written: if this is cut off in between, the next time tells it again, which is harmless. */
+/* Removes the step's run from the queue, if it is in it.  Wakes the next run before it writes the queue: after a
+ * crash in between, the next attempt wakes it again, which does no harm. */
 static inline pawl_status folder_leave(pawl_step *step, const char *folder)
 {
     struct folder_queue queue;

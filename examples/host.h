@@ -1,8 +1,8 @@
-/* host.h - the host's half of the examples: open the engine, start a runner, create a run, wait, show what happened.
+/* host.h - the host's half of the examples: opens the engine, starts a runner, creates a run, waits for it and shows
+ * what happened.
  *
- * The workflows are in the examples themselves; this is what stands around them, in one place.  Each function returns a
- * status, and what went wrong stays in host.error until host_close() prints it.  Run an example again with the same id
- * and it goes on with, or shows, the same run; another id makes another run. */
+ * Each function returns a status.  The error stays in host.error until host_close() prints it.  Starting an example
+ * again with the same id continues or shows the same run.  Another id creates another run. */
 #ifndef EXAMPLES_HOST_H
 #define EXAMPLES_HOST_H
 
@@ -13,7 +13,7 @@
 struct host {
     pawl_engine *engine;
     pawl_runner *runner;
-    pawl_scope *scope; /* what service calls answer lives here */
+    pawl_scope *scope; /* holds the results of service calls */
     struct pawl_error error;
 };
 
@@ -23,8 +23,8 @@ static inline void host_pause_ms(long ms)
     nanosleep(&pause, NULL);
 }
 
-/* Opens the store, registers the workflows, starts a runner: runs that an earlier process left go on from here.
- * runner_options NULL: all defaults. */
+/* Opens the store, registers the workflows and starts a runner.  Runs that an earlier process left behind go on.
+ * runner_options may be NULL for all defaults. */
 static inline pawl_status host_open(struct host *host, const char *store_url, const struct pawl_module *module,
                                     const struct pawl_runner_options *runner_options)
 {
@@ -41,7 +41,7 @@ static inline pawl_status host_open(struct host *host, const char *store_url, co
     return pawl_runner_start(host->runner, &host->error);
 }
 
-/* Creates the run, or finds the one that has this id already. */
+/* Creates the run, or finds the one with this id. */
 static inline pawl_status host_create(struct host *host, const char *workflow, const char *id, const char *params_json)
 {
     struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
@@ -52,7 +52,7 @@ static inline pawl_status host_create(struct host *host, const char *workflow, c
     return pawl_create(host->engine, host->scope, workflow, &options, &instance, &host->error);
 }
 
-/* The event id makes sending safe to repeat; a run that has finished needs no event any more. */
+/* The event id makes it safe to send the event again.  A finished run needs no event. */
 static inline pawl_status host_send_event(struct host *host, const char *workflow, const char *id, const char *type,
                                           const char *event_id, const char *payload_json)
 {
@@ -68,7 +68,7 @@ static inline pawl_status host_wait(struct host *host, const char *workflow, con
 {
     for (;;) {
         struct pawl_instance instance;
-        pawl_scope *scope = pawl_scope_new(); /* one for each look, so that memory does not grow while we wait */
+        pawl_scope *scope = pawl_scope_new(); /* one for each look, so that memory does not grow */
         pawl_status status = pawl_get(host->engine, scope, workflow, id, &instance, &host->error);
         pawl_scope_free(scope);
         if (status != PAWL_OK || instance.status >= PAWL_COMPLETE)
@@ -77,7 +77,7 @@ static inline pawl_status host_wait(struct host *host, const char *workflow, con
     }
 }
 
-/* Prints the first 100 steps, and the result. */
+/* Prints the first 100 steps and the result. */
 static inline pawl_status host_show(struct host *host, const char *workflow, const char *id)
 {
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
@@ -106,7 +106,7 @@ static inline pawl_status host_show(struct host *host, const char *workflow, con
     return PAWL_OK;
 }
 
-/* Stops, closes, prints what went wrong.  Returns the program's exit code. */
+/* Stops and closes everything and prints the error.  Returns the program's exit code. */
 static inline int host_close(struct host *host, pawl_status status)
 {
     pawl_runner_close(host->runner);
@@ -117,7 +117,7 @@ static inline int host_close(struct host *host, pawl_status status)
     return status == PAWL_OK ? 0 : 1;
 }
 
-/* For examples that need no more than this. */
+/* Everything that a simple example needs: creates the run, waits for it and shows it. */
 static inline int host_run(const char *store_url, const struct pawl_module *module, const char *workflow,
                            const char *id, const char *params_json)
 {

@@ -1,12 +1,12 @@
-/* mutations.c - changes to the application's own tables that happen exactly once.
+/* mutations.c - changes the application's own tables exactly once.
  *
  *     ./mutations transfer-1     moves 10 from ada to bob, in mutations.db
  *     ./mutations transfer-2     moves 10 more, and so on; ada has 25 to begin with, so the third is refused
  *     sqlite3 mutations.db 'SELECT * FROM account; SELECT * FROM transfer'
  *
- * A body may run more than once: a crash in the middle, a failure, a timeout.  SQL that is registered with
- * pawl_step_sql() does not run in the body, but in the transaction that records the step as completed: with it or not at
- * all.  The tables lie in the same file as Pawl's. */
+ * A body may run more than once: after a crash, a failure or a timeout.  SQL that is registered with pawl_step_sql()
+ * does not run in the body.  It runs in the transaction that records the step as completed, so both happen or
+ * neither does.  The tables are in the same file as Pawl's. */
 #include <pawl/pawl.h>
 #include <string.h>
 
@@ -33,16 +33,16 @@ static pawl_status move_money(pawl_step *step, const pawl_value *params, pawl_va
                            pawl_value_string(params, "from", "")));
     PAWL_TRY(pawl_step_sql(step, "UPDATE account SET balance = balance + $1 WHERE name = $2", "[I, s]", amount,
                            pawl_value_string(params, "to", "")));
-    /* This runs instead, when the step has failed for good. */
+    /* This runs instead if the step fails for good. */
     PAWL_TRY(pawl_step_sql_on_failure(step, "INSERT OR IGNORE INTO transfer VALUES ($1, 'refused')", "[s]", id));
 
-    /* What this attempt has registered goes with it: the money is moved by the second one alone. */
+    /* A failed attempt drops what it has registered, so only the second attempt moves the money. */
     if (pawl_step_attempt(step) == 1)
         return pawl_fail(step, "Unlucky", "the body failed after it had registered everything");
     return pawl_result(step, out_result, "{s:I}", "moved", amount);
 }
 
-/* SQL that the database refuses fails the attempt; one retry is enough to see that it is meant. */
+/* SQL that the database refuses fails the attempt.  One retry is enough here. */
 static const struct pawl_step_options one_retry = { .retries = 1, .delay = "100 ms" };
 
 static pawl_status transfer(pawl_run *run, const pawl_value *params, pawl_value **out_result)

@@ -1,19 +1,20 @@
-/* onboarding.c - a new user is set up: some of it by workers, some of it in the run itself.
+/* onboarding.c - sets up a new user: workers do some of it, the run itself does the rest.
  *
  *     ./onboarding                       runs user-1 in onboarding.db
- *     ./onboarding user-2 premium        another one, with more to set up
- *     ./onboarding user-3 free inline    in this thread and in memory, for a look or a test: nothing is kept
+ *     ./onboarding user-2 premium        runs another one, with more to set up
+ *     ./onboarding user-3 free inline    runs in this thread and in memory and keeps nothing, for a look or a test
  *
- * There are three ways to have something done, and which one is right depends on what it is:
- *   pawl_call     a worker does it, here or on another machine, in C or over HTTP; recorded, tried again: other systems
- *   pawl_do       the run does it; recorded, tried again: short work and decisions
- *   pawl_invoke   the run does it, at every replay anew; not recorded: reading what may be fresh */
+ * There are three ways to get something done:
+ *   pawl_call     a worker does it, here or on another machine, in C or over HTTP.  It is recorded and retried.
+ *                 For calls of other systems.
+ *   pawl_do       the run does it.  It is recorded and retried.  For short work and decisions.
+ *   pawl_invoke   the run does it, again at every replay.  It is not recorded.  For values that may be fresh. */
 #include <pawl/pawl.h>
 #include <string.h>
 
 /* ---- Functions: what workers carry out, and what can be called by name ---------------------------------------------- */
 
-/* A call may be carried out more than once, so what it makes is named by what it was asked for, not by chance. */
+/* A call may be carried out more than once, so the id of what it creates follows from its input, not from chance. */
 static pawl_status create_user(pawl_step *step, const pawl_value *data, pawl_value **out_result)
 {
     const char *email = pawl_value_string(data, "email", "");
@@ -79,13 +80,13 @@ static pawl_status onboarding(pawl_run *run, const pawl_value *params, pawl_valu
     PAWL_TRY(pawl_do(run, "calculate tax rate", &taxing, tax_rate, user, &rate));
     PAWL_TRY(pawl_call(run, "verify email", "email.sendVerification", &verification, user, NULL));
 
-    /* A branch is an if: what it looks at is recorded, so every replay takes the same one. */
+    /* A branch is a plain `if`.  Its condition is a recorded result, so every replay takes the same branch. */
     if (pawl_value_bool(user, "premium", false))
         PAWL_TRY(pawl_call(run, "set up premium", "premium.setup", &premium, user, &account));
     else
         PAWL_TRY(pawl_do(run, "set up standard", &standard, set_up_standard, user, &account));
 
-    /* A function and a body are the same thing in C: this one is carried out here, without a worker. */
+    /* In C a function and a body have the same type.  This one runs here, without a worker. */
     PAWL_TRY(pawl_do(run, "send welcome", &welcome, send_sms, user, NULL));
     PAWL_TRY(pawl_invoke(run, "settings.getDefaults", NULL, &settings));
     return pawl_return(run, out_result, "{s:V, s:V, s:V, s:V}", "userId", pawl_value_at(user, "id"), "account", account,
@@ -106,7 +107,7 @@ PAWL_MODULE({ .name = "onboarding",
 #ifndef PAWL_NO_MAIN
 #include "host.h"
 
-/* The same function, as a workflow that is carried out by its caller. */
+/* Runs the same function as an inline workflow, in the calling thread. */
 static pawl_status run_inline(pawl_engine *engine, pawl_scope *scope, const char *params_json, struct pawl_error *error)
 {
     const struct pawl_workflow workflow = { .name = "onboarding", .run = onboarding, .mode = PAWL_MODE_INLINE };

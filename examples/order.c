@@ -1,9 +1,9 @@
-/* order.c - the smallest real workflow: reserve, wait a while, wait for a human, charge.
+/* order.c - the smallest real workflow: reserve, wait a while, wait for a person, charge.
  *
  *     ./order            runs order-1 in order.db; a second start shows the same, finished run
- *     ./order order-2    another one
+ *     ./order order-2    runs another one
  *
- * The steps that are done stay done: kill it at any point, start it again, and it goes on. */
+ * Completed steps stay completed: kill it at any point, start it again, and it goes on. */
 #include <pawl/pawl.h>
 
 static pawl_status reserve_stock(pawl_step *step, const pawl_value *params, pawl_value **out_result)
@@ -46,7 +46,7 @@ int main(int argc, char **argv)
     pawl_status status = host_open(&host, "sqlite:order.db", &pawl_module, NULL);
     if (status == PAWL_OK)
         status = host_create(&host, "order", id, "{\"sku\": \"teapot\", \"quantity\": 2}");
-    /* Sent before anybody waits for it: it is kept until the workflow gets there. */
+    /* The event is sent before the workflow waits for it, and is kept until then. */
     if (status == PAWL_OK)
         status = host_send_event(&host, "order", id, "approval", "approval-1", "{\"by\": \"Ada\"}");
     if (status == PAWL_OK)

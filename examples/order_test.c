@@ -1,7 +1,7 @@
-/* order_test.c - how to test a workflow: order.c, in simulated time, without threads and without waiting.
+/* order_test.c - how to test a workflow: order.c in simulated time, without threads and without waiting.
  *
  * Run it:            ./order_test
- * Copy it:           put your workflow's file in place of order.c, and say what must be true of it. */
+ * Copy it:           include your workflow's file instead of order.c, and check what must be true of it. */
 #define PAWL_NO_MAIN
 #include "order.c"
 
@@ -19,7 +19,7 @@
     } while (0)
 #define CHECK_OK(call) CHECK((call) == PAWL_OK)
 
-/* A world with one order for two teapots in it; always_replay finds workflows that do not do the same thing twice. */
+/* A world with one order for two teapots. always_replay finds workflows that are not deterministic. */
 static pawl_world *world_with_order(void)
 {
     struct pawl_world_options options = PAWL_WORLD_OPTIONS_INIT;
@@ -77,7 +77,7 @@ static void a_bank_that_is_down_is_asked_again(void)
     CHECK_OK(pawl_world_mock_failure(world, "order", "charge", 2, "BankDown", "no answer", true, NULL));
     approve(world);
 
-    CHECK_OK(pawl_world_advance(world, "1 second", NULL)); /* the cool down: charged for the first time */
+    CHECK_OK(pawl_world_advance(world, "1 second", NULL)); /* after the cool down it is charged for the first time */
     CHECK(pawl_world_step(world, "order", "o-1", "charge")->attempts == 1);
     CHECK_OK(pawl_world_advance(world, "5 seconds", NULL));
     CHECK(pawl_world_step(world, "order", "o-1", "charge")->attempts == 2);

@@ -1,16 +1,16 @@
-/* retries.c - failures: a step that fails and is tried again, and one for which trying again would not help.
+/* retries.c - failures: one step fails and is retried, another fails for good because a retry would not help.
  *
  *     ./retries            runs booking-1 in retries.db
- *     ./retries booking-2  another one
+ *     ./retries booking-2  runs another one
  *
- * "find a room" fails twice and then works; between the attempts the run is parked, with a growing delay.  "charge card"
- * fails for good at once; the workflow sees that, and sends an invoice instead. */
+ * "find a room" fails twice and then works.  Between the attempts the run is parked, with a growing delay.  "charge
+ * card" fails for good at once.  The workflow sees that and sends an invoice instead. */
 #include <pawl/pawl.h>
 #include <string.h>
 
 static pawl_status find_room(pawl_step *step, const pawl_value *params, pawl_value **out_result)
 {
-    /* The hotel's server is down at first.  A real body would call it here, and return what it said. */
+    /* The hotel's server is down at first.  A real body would call it here and return its answer. */
     if (pawl_step_attempt(step) < 3)
         return pawl_fail(step, "HotelUnreachable", "connection refused");
     return pawl_result(step, out_result, "{s:i, s:I}", "room", 101, "nights",
@@ -36,7 +36,7 @@ static pawl_status booking(pawl_run *run, const pawl_value *params, pawl_value *
     PAWL_TRY(pawl_do(run, "find a room", NULL, find_room, params, &room));
 
     pawl_status status = pawl_do(run, "charge card", NULL, charge_card, room, &payment);
-    /* Only this failure is ours to handle; all else, PAWL_SUSPENDED above all, is returned up. */
+    /* Handle only this failure.  Return every other status, above all PAWL_SUSPENDED. */
     if (status == PAWL_FAILED && strcmp(pawl_run_failure(run).name, "CardDeclined") == 0) {
         PAWL_TRY(pawl_log(run, PAWL_LOG_WARN, NULL, NULL, "card declined: %s", pawl_run_failure(run).message));
         status = pawl_do(run, "send invoice", NULL, send_invoice, room, &payment);
@@ -45,7 +45,7 @@ static pawl_status booking(pawl_run *run, const pawl_value *params, pawl_value *
     return pawl_return(run, out_result, "{s:V, s:V}", "room", room, "payment", payment);
 }
 
-/* For every step of the workflow that does not say otherwise: waits of 200 ms, 400 ms, 800 ms ... at most 4 retries. */
+/* The default for all steps of the workflow: delays of 200 ms, 400 ms, 800 ms and so on, with at most 4 retries. */
 static const struct pawl_step_options patient = {
     .retries = 4,
     .delay = "200 ms",

@@ -1,17 +1,19 @@
-/* review.c - a document goes through stages, each a small program, and past a person before it is published.
+/* review.c - a document goes through stages, each a small program, and is reviewed by a person before it is
+ * published.
  *
- *     ./review review-1 approve    drafts, refines, is approved, publishes: review-1.final
- *     ./review review-2 reject     what the stages left behind is taken away again
+ *     ./review review-1 approve    drafts, refines, is approved and publishes review-1.final
+ *     ./review review-2 reject     is rejected, and what the stages have left behind is removed
  *
- * The gate is a deferred: a token that cannot be guessed, to be given to the reviewer, who answers with it from anywhere:
+ * The review is a deferred: an unguessable token for the reviewer, who can answer with it from anywhere:
  *
  *     curl -s localhost:7295/api/deferred/$token/succeed --json '{"result": {"notes": "fine"}}'
  *     curl -s localhost:7295/api/deferred/$token/fail --json '{"name": "Rejected", "message": "too long"}'
  *
- * Here the token is written to the run's log, so whoever may read that may approve; a real one goes by mail.
+ * This example writes the token to the run's log, so everybody who can read the log can approve.  A real one would
+ * send it by mail.
  *
- * The stages stand for calls of a model, or for anything that takes long.  They read JSON from standard input and write it
- * to standard output; here it is a text, so that sed can be all of the intelligence. */
+ * The stages stand for calls of a model, or for anything that takes long.  They read JSON from standard input and
+ * write JSON to standard output.  Here it is a text, so that sed can be all of the intelligence. */
 #include <errno.h>
 #include <pawl/pawl.h>
 #include <string.h>
@@ -19,8 +21,8 @@
 
 /* ---- Stages ----------------------------------------------------------------------------------------------------- */
 
-/* Each may run again after a crash, so each makes its file under another name and renames it: it is there, or it is not.
- * An instance's id needs no quotes: it is made of letters, digits, _ and -. */
+/* A stage may run again after a crash.  So it writes its file under another name and renames it, and the file is
+ * complete or missing.  The instance's id needs no quotes, because it consists of letters, digits, _ and -. */
 static const char *const draft_program[] = { "sh", "-ec",
                                              "sed 's/^\"/\"A first draft about /' >$PAWL_INSTANCE_ID.new\n"
                                              "mv $PAWL_INSTANCE_ID.new $PAWL_INSTANCE_ID.draft\n"
@@ -37,7 +39,7 @@ static const struct pawl_process draft = { .arguments = draft_program };
 static const struct pawl_process refine = { .arguments = refine_program };
 static const struct pawl_process publish = { .arguments = publish_program };
 
-/* What undoes a step may run again, too: a file that is gone already is fine. */
+/* Undoing a step may also run more than once, so it accepts a file that is already gone. */
 static pawl_status remove_draft(pawl_step *step, const pawl_value *done, pawl_value **out_result)
 {
     const char *path = pawl_scope_format(pawl_step_scope(step), "%s.draft", pawl_run_id(pawl_step_run(step)));
@@ -74,7 +76,8 @@ static pawl_status review(pawl_run *run, const pawl_value *params, pawl_value **
     PAWL_TRY(pawl_value_pack(pawl_run_scope(run), &question, "{s:s, s:V}", "token", token, "text", refined));
     PAWL_TRY(pawl_do(run, "ask reviewer", NULL, ask_reviewer, question, NULL));
 
-    /* A rejection is a failure, and nobody in three days is one: both end the run here, and the draft is removed. */
+    /* A rejection fails the wait, and so does a timeout of three days.  Both end the run here, and the draft is
+     * removed. */
     PAWL_TRY(pawl_await_deferred(run, "review", "3 days", &answer));
     PAWL_TRY(pawl_do_process(run, "publish", &refining, &publish, refined, &text));
     return pawl_return(run, out_result, "{s:V, s:V}", "text", text, "notes", pawl_value_at(answer, "notes"));
@@ -85,7 +88,7 @@ PAWL_MODULE({ .name = "review", .run = review, .description = "Drafts, refines, 
 #ifndef PAWL_NO_MAIN
 #include "host.h"
 
-/* Until it has asked, or has finished. */
+/* Waits until the run has asked or has finished. */
 static pawl_status wait_for_question(struct host *host, const char *id)
 {
     for (;;) {
@@ -101,7 +104,7 @@ static pawl_status wait_for_question(struct host *host, const char *id)
     }
 }
 
-/* Reads it from the log, as a person would. */
+/* Reads the token from the log, as a person would. */
 static pawl_status find_token(struct host *host, const char *id, const char **out_token)
 {
     struct pawl_history_options options = PAWL_HISTORY_OPTIONS_INIT;
@@ -126,7 +129,7 @@ static pawl_status decide(struct host *host, const char *id, const char *verdict
     pawl_status status = strcmp(verdict, "reject") == 0
                              ? pawl_deferred_fail(host->engine, token, "Rejected", "too long", &host->error)
                              : pawl_deferred_succeed(host->engine, token, "{\"notes\": \"fine\"}", &host->error);
-    return status == PAWL_INVALID_TOKEN ? PAWL_OK : status; /* the run is over: it was decided before */
+    return status == PAWL_INVALID_TOKEN ? PAWL_OK : status; /* the run has ended: it was decided before */
 }
 
 int main(int argc, char **argv)

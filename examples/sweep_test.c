@@ -1,9 +1,9 @@
-/* sweep_test.c - how to find out whether a workflow stands a crash at any instant: order.c, once for every commit, crashed
- * just before and just after it.
+/* sweep_test.c - how to check that a workflow survives a crash at any moment: runs order.c once for every commit,
+ * crashed just before and just after it.
  *
  * Run it:            ./sweep_test
- * Copy it:           put your workflow's file in place of order.c, its params and the events that it waits for in place of
- *                    these. */
+ * Copy it:           include your workflow's file instead of order.c, and set its params and the events that it
+ *                    waits for. */
 #define PAWL_NO_MAIN
 #include "order.c"
 

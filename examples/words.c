@@ -1,8 +1,9 @@
-/* words.c - work for programs in other languages: the words of many texts are counted by whoever is there to do it.
+/* words.c - work for programs in other languages: workers count the words of many texts.
  *
- *     ./words           runs words-1 in words.db, and does the counting itself
+ *     ./words           runs words-1 in words.db and counts by itself
  *
- * As a module it does not: then the calls wait for workers, as many as you like, on any machine that reaches the server:
+ * As a module it does not count.  Its calls then wait for workers, any number of them, on any machine that reaches
+ * the server:
  *
  *     pawld words.so
  *     python3 examples/workers/worker.py                          # a worker in Python
@@ -12,10 +13,10 @@
 
 enum { TEXTS_MAX = 100, AT_ONCE = 10 };
 
-/* A worker that dies is noticed by its lease; the timeout is for one that lives and gets nowhere. */
+/* The lease ends the job of a worker that dies.  The timeout ends the job of one that lives but makes no progress. */
 static const struct pawl_step_options counting = { .retries = 5, .delay = "250 ms", .timeout = "1 minute" };
 
-/* One branch: {"number": 1, "text": "..."} */
+/* One branch.  Its input is {"number": 1, "text": "..."}. */
 static pawl_status count_text(pawl_run *run, const pawl_value *input, pawl_value **out_result)
 {
     const char *name = pawl_run_format(run, "count text %d", (int)pawl_value_int(input, "number", 0));
@@ -56,7 +57,7 @@ static pawl_status count_here(pawl_step *step, const pawl_value *data, pawl_valu
     return pawl_result(step, out_result, "{s:i}", "words", words_found);
 }
 
-/* Beside the workflow, so that this program needs no workers. */
+/* Registered beside the workflow, so that this program needs no workers. */
 PAWL_FUNCTIONS({ .name = "text.count", .run = count_here });
 
 int main(int argc, char **argv)

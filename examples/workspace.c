@@ -1,10 +1,10 @@
-/* workspace.c - runs that share a folder: lock it, read, work on it in parallel, join, write, give it back.
+/* workspace.c - runs that share a folder: lock it, read, work on it in parallel, join, write, unlock it.
  *
- *     ./workspace    makes a folder "workspace" with a text in it, and has two runs measure it, one after the other
+ *     ./workspace    makes a folder "workspace" with a text in it and lets two runs measure it, one after the other
  *
- * The workflow's function only decides; every look at a file is a step.  Locking carries its own undoing: when a later step
- * fails, or the run is interrupted or terminated with rollback, the folder is given back.  (A plain terminate runs no code,
- * and would leave it taken.)  The lock itself is in folder_lock.h. */
+ * The workflow function only decides.  Everything that touches a file is a step.  The locking step has a
+ * compensation: if a later step fails, or the run is interrupted or terminated with rollback, the folder is
+ * unlocked.  (A plain terminate runs no code and would leave it locked.) The lock itself is in folder_lock.h. */
 #include "folder_lock.h"
 
 #include <pawl/pawl.h>
@@ -32,7 +32,7 @@ static pawl_status unlock(pawl_step *step, const pawl_value *input, pawl_value *
     return folder_leave(step, workspace_of(input));
 }
 
-/* What undoes a step gets {"input": what the step got, "result": what it answered}. */
+/* A compensation gets {"input": the step's input, "result": its result}. */
 static pawl_status undo_lock(pawl_step *step, const pawl_value *done, pawl_value **out_result)
 {
     return unlock(step, pawl_value_at(done, "input"), out_result);
@@ -41,7 +41,7 @@ static pawl_status undo_lock(pawl_step *step, const pawl_value *done, pawl_value
 static const struct pawl_compensation by_unlocking = { .undo = undo_lock };
 static const struct pawl_step_options locking = { .compensate = &by_unlocking };
 
-/* Comes back when this run has the folder to itself.  That it is free may be told before anybody waits for it. */
+/* Returns when this run has the folder to itself.  The deferred may succeed before the run waits for it. */
 static pawl_status lock_workspace(pawl_run *run, const pawl_value *params)
 {
     pawl_value *input, *answer;
@@ -71,7 +71,7 @@ static pawl_status read_input(pawl_step *step, const pawl_value *params, pawl_va
     return pawl_result(step, out_result, "s", text);
 }
 
-/* Writing the same once more does no harm: the step may run again. */
+/* The step may run again: writing the same text twice does no harm. */
 static pawl_status write_file(pawl_step *step, const pawl_value *input, const char *name, const char *text)
 {
     const char *path = pawl_scope_format(pawl_step_scope(step), "%s/%s", workspace_of(input), name);
@@ -94,7 +94,7 @@ static int measure(const char *what, const char *text)
     return strcmp(what, "lines") == 0 ? lines : strcmp(what, "words") == 0 ? words : bytes;
 }
 
-/* Each branch has a file of its own in the workspace, which nobody else writes. */
+/* Each branch writes its own file in the workspace. */
 static pawl_status measure_text(pawl_step *step, const pawl_value *input, pawl_value **out_result)
 {
     const char *what = pawl_value_string(input, "what", "");

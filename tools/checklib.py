@@ -1,4 +1,4 @@
-"""What the checks of the source share: finding files, looking at code without its comments, telling what is wrong."""
+"""What the checks of the source share: finding files, blanking comments, and reporting problems."""
 import argparse
 import pathlib
 import re
@@ -8,7 +8,7 @@ FOLDERS = ("include", "common", "src", "check", "http", "pawld", "cli", "tests",
 
 
 def parse_arguments(description, *positional):
-    """Every check takes --root, so that it can be tested on a tree made for that."""
+    """Every check takes --root, so that it can be tested on a small tree."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
     for name in positional:
@@ -28,7 +28,7 @@ TOKENS = re.compile(
 
 
 def blank(text, literals=True):
-    """The text with comments, and literals unless told otherwise, turned into blanks; lines stay where they are."""
+    """The text with comments and, if `literals` is set, literals replaced by blanks.  Line numbers stay the same."""
     def blanked(match):
         if match.group("literal") and not literals:
             return match.group()
@@ -41,7 +41,7 @@ def line_of(text, position):
 
 
 class Report:
-    """Collects what is wrong, prints it as file:line: text, and decides how the check ends."""
+    """Prints problems as file:line: text, counts them, and decides the check's exit code."""
 
     def __init__(self, name):
         self.name = name
@@ -52,7 +52,7 @@ class Report:
         print(f"{path}:{line}: {text}")
 
     def finish(self, looked_at):
-        """A check that looked at nothing has proved nothing, so it fails, too."""
+        """A check that looked at nothing has proved nothing, so it also fails."""
         if looked_at == 0:
             print(f"{self.name}: found nothing to look at")
             sys.exit(1)

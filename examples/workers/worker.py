@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A worker in Python: carries out calls that workflows make (pawl_call), over HTTP.  It needs nothing but Python 3.8.
+"""A worker in Python: carries out calls of workflows (pawl_call) over HTTP.  It needs nothing but Python 3.8.
 
     python3 worker.py                                        # at http://127.0.0.1:7295/api
     PAWL_BASE_URL=https://pawl.example.org/api PAWL_TOKEN=... python3 worker.py
@@ -14,8 +14,9 @@ Copy it, or import it from a file that has functions of your own:
 
     worker.main()
 
-A call may be carried out more than once, when a worker died, was too slow, or failed: instance and step are the same
-then, and make a good key for what must happen only once.  A worker does one job at a time; start as many as you like.
+A call may be carried out more than once: if a worker dies, is too slow, or fails.  Instance and step are the same each
+time, so together they make a good key for effects that must happen only once.  A worker does one job at a time.  Start
+as many workers as you like.
 """
 import http.client
 import json
@@ -28,7 +29,7 @@ import time
 import urllib.error
 import urllib.request
 
-LEASE_MS = int(os.environ.get("PAWL_LEASE_MS", "30000"))  # a worker that has died is noticed after this
+LEASE_MS = int(os.environ.get("PAWL_LEASE_MS", "30000"))  # a dead worker is noticed after this time
 WAIT_MS = 20000  # how long the server may keep a claim waiting for a job
 PAUSE_MAX_S = 30
 
@@ -36,7 +37,8 @@ functions = {}
 
 
 def function(name):
-    """What is below carries out calls of this name.  It gets the call's data and the job; None: no data, no result."""
+    """Makes the function below carry out calls of this name.  It gets the call's data, or None, and the job.  It returns
+    the result, or None."""
     def register(run):
         functions[name] = run
         return run
@@ -44,7 +46,7 @@ def function(name):
 
 
 class Failure(Exception):
-    """Raised by a function: how it failed, and whether trying again may help.  After any other exception it may."""
+    """Raised by a function to say how it failed and whether a retry may help.  Any other exception is retried."""
 
     def __init__(self, name, message="", retry=True):
         super().__init__(message)
@@ -52,15 +54,15 @@ class Failure(Exception):
 
 
 class Away(Exception):
-    """The server did not answer, or not now."""
+    """The server did not answer, or asks to try again later."""
 
 
 class Refused(Exception):
-    """The server understood, and says no."""
+    """The server refuses the request."""
 
     def __init__(self, status, text):
         super().__init__(f"{status} {text}")
-        self.is_gone = status == 409  # the job is not ours any more
+        self.is_gone = status == 409  # the job is no longer ours
 
 
 class Server:
@@ -90,13 +92,13 @@ class Worker:
         self.is_claiming = self.is_stopping = False
 
     def stop(self, *_):
-        """Waiting for a job ends at once; one that is under way is finished and answered first."""
+        """Stops waiting for a job at once.  A job under way is finished and reported first."""
         self.is_stopping = True
         if self.is_claiming:
             raise SystemExit
 
     def ask(self, path, body, wait_s=0.0):
-        """Until the server is there to answer, with pauses that grow."""
+        """Repeats the request until the server answers, with growing pauses."""
         pause_s = 0.25
         while True:
             try:
@@ -117,22 +119,22 @@ class Worker:
             self.is_claiming = False
 
     def keep(self, job, ended):
-        """Renews the lease until the job has ended, or is lost: long functions may look at job["gone"].is_set()."""
+        """Renews the lease until the job has ended or is lost.  Long functions may check job["gone"].is_set()."""
         while not ended.wait(LEASE_MS / 3000):
             try:
                 self.server.post(f"/jobs/{job['token']}/heartbeat", {"leaseMs": LEASE_MS})
             except Away:
-                continue  # there is time for another one or two
+                continue  # the lease lasts for another try or two
             except Refused:
                 job["gone"].set()
                 return
 
     @staticmethod
     def carry_out(job):
-        """The route that tells how it went, and the body for it."""
+        """Runs the function.  Returns the route that reports its outcome, and the body for it."""
         try:
             result = functions[job["function"]](job.get("data"), job)
-            json.dumps(result)  # what is no JSON is the function's failure
+            json.dumps(result)  # a result that is not JSON fails the function
             return "complete", {} if result is None else {"result": result}
         except Failure as failure:
             return "fail", {"name": failure.name, "message": str(failure), "retry": failure.retry}

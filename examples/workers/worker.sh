@@ -1,24 +1,24 @@
 #!/bin/sh
-# A worker in sh: carries out calls that workflows make (pawl_call), over HTTP.  It needs curl and jq.
+# A worker in sh: carries out calls of workflows (pawl_call) over HTTP.  It needs curl and jq.
 #
 #   sh worker.sh <folder>                                    # at http://127.0.0.1:7295/api
 #   PAWL_BASE_URL=https://pawl.example.org/api PAWL_TOKEN=... sh worker.sh <folder>
 #
-# Every program in the folder is a function of that name.  It reads the call's data as JSON from its standard input
-# (nothing: there is none) and writes its result as JSON to its standard output (nothing: no result).  Exit code 0 is
-# success; 100 fails the call for good; anything else fails the attempt.  What it writes to its standard error is the
-# message.  PAWL_WORKFLOW, PAWL_INSTANCE_ID, PAWL_RUN_NUMBER, PAWL_STEP and PAWL_ATTEMPT are in its environment.
+# Each program in the folder is the function of that name.  It reads the call's data as JSON from standard input, which is
+# empty if there is none, and writes its result as JSON to standard output, or nothing.  Exit code 0 is success, 100 fails
+# the call for good, and any other code fails the attempt.  Its standard error is the error message.  PAWL_WORKFLOW,
+# PAWL_INSTANCE_ID, PAWL_RUN_NUMBER, PAWL_STEP and PAWL_ATTEMPT are in its environment.
 #
-# A call may be carried out more than once, when a worker died, was too slow, or failed: $PAWL_INSTANCE_ID and $PAWL_STEP
-# are the same then, and make a good key for what must happen only once.  A worker does one job at a time; start as many
-# as you like.
+# A call may be carried out more than once: if a worker dies, is too slow, or fails.  $PAWL_INSTANCE_ID and $PAWL_STEP are
+# the same each time, so together they make a good key for effects that must happen only once.  A worker does one job at a
+# time.  Start as many workers as you like.
 #
-# (What a program writes is passed on as it is; what it reads came through jq, which before 1.7 rounds beyond 2^53.)
+# (Results are passed on unchanged.  Data passes through jq, which rounds numbers beyond 2^53 before version 1.7.)
 set -u
 
 folder=${1:?"usage: worker.sh <folder of programs>"}
 api=${PAWL_BASE_URL:-http://127.0.0.1:7295/api}
-lease_s=${PAWL_LEASE_S:-30} # a worker that has died is noticed after this
+lease_s=${PAWL_LEASE_S:-30} # a dead worker is noticed after this time
 wait_s=20                   # how long the server may keep a claim waiting for a job
 pause_max_s=30
 
@@ -28,20 +28,20 @@ done
 scratch=$(mktemp -d) || exit 1
 token='' function='' current='' stopping=''
 trap 'rm -rf "$scratch"' EXIT
-# Waiting for a job ends at once; one that is under way is finished and answered first.
+# Stops waiting for a job at once.  A job under way is finished and reported first.
 trap 'stopping=yes; [ -n "$token" ] || [ -z "$current" ] || kill "$current" 2>/dev/null' TERM INT
 
-# In a file, because everybody can read a command line.
+# The token is in a file, because everybody can read command lines.
 {
     echo 'Content-Type: application/json'
     [ -z "${PAWL_TOKEN:-}" ] || echo "Authorization: Bearer $PAWL_TOKEN"
 } >"$scratch/headers"
-unset PAWL_TOKEN # it is not the programs' business
+unset PAWL_TOKEN # the programs must not see it
 find "$folder/" -type f -perm -u=x | sed 's|.*/||' |
     jq -Rn "{functions: [inputs], leaseMs: ${lease_s}000, waitMs: ${wait_s}000}" >"$scratch/claim"
 echo "{\"leaseMs\": ${lease_s}000}" >"$scratch/lease"
 
-# await <process>: its exit code, whatever signals come in the meantime
+# await <process>: returns its exit code, even if signals arrive meanwhile
 await() {
     while :; do
         wait "$1"
@@ -50,13 +50,13 @@ await() {
     done
 }
 
-# post <route> <body> <file for the answer>: writes the status to standard output; it becomes curl, so only in a subshell
+# post <route> <body> <file for the answer>: writes the status to standard output.  It execs curl: call it in a subshell
 post() {
     exec curl -s -m $((wait_s + 10)) -o "$3" -w '%{http_code}' \
         -H "@$scratch/headers" --data-binary "@$2" "$api$1"
 }
 
-# ask <route> <body>: until the server is there to answer, with pauses that grow; sets $status
+# ask <route> <body>: repeats the request until the server answers, with growing pauses; sets $status
 ask() {
     pause_s=1
     while :; do
@@ -79,7 +79,7 @@ ask() {
     done
 }
 
-# keep <program>: renews the lease while the worker lives, and ends the program when the job is lost
+# keep <program>: renews the lease while the worker lives, and ends the program if the job is lost
 keep() {
     trap 'kill $! 2>/dev/null; exit' TERM
     while sleep $(((lease_s + 2) / 3)) & wait $! && kill -0 $$ 2>/dev/null; do
@@ -97,7 +97,7 @@ fail() {
     ask "/jobs/$token/fail" "$scratch/body"
 }
 
-# succeed: with what the program wrote, which the server checks
+# succeed: reports the program's output as the result; the server checks that it is JSON
 succeed() {
     if [ -s "$scratch/result" ]; then
         { printf '{"result": ' && cat "$scratch/result" && printf '}'; } >"$scratch/body"
@@ -111,7 +111,7 @@ succeed() {
     esac
 }
 
-# work: the job in $scratch/job
+# work: carries out the job in $scratch/job
 work() {
     eval "$(jq -r '@sh "token=\(.token) function=\(.function) PAWL_WORKFLOW=\(.workflowName) PAWL_STEP=\(.step)
         PAWL_INSTANCE_ID=\(.instanceId) PAWL_RUN_NUMBER=\(.runNumber) PAWL_ATTEMPT=\(.attempt)"' "$scratch/job")"
