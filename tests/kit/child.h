@@ -6,28 +6,28 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* A process that becomes this; where that comes back, it ends with 1.  Never fails. */
+/* Forks a process that calls become(), which should not return: if it does, the process exits with 1.  Never fails. */
 pid_t child_start(void (*become)(void *user), void *user);
 
-/* Wait for its end, which takes as long as it takes.  Returns its exit code, or 128 and the number of the signal that killed it;
- * *process is 0 then. */
+/* Waits for the process to end, without a time limit.  Returns its exit code, or 128 plus the number of the signal
+ * that killed it, and sets *process to 0. */
 int child_await(pid_t *process);
-/* The same at once: false if it still runs. */
+/* The same without waiting.  Returns false if it still runs. */
 bool child_has_ended(pid_t *process, int *out_code);
-/* With SIGKILL, and waits.  Returns as child_await() does; one that is 0 is left alone. */
+/* Kills the process with SIGKILL and waits for it.  Returns as child_await() does.  Does nothing if *process is 0. */
 int child_kill(pid_t *process);
 
-/* In the process that a test started: standard input (unless it is -1), output and error are these, and the program is this
- * one, with these arguments up to a NULL. */
+/* Call it in a process that a test started.  Sets standard input (unless it is -1), output and error, and executes
+ * the program with the arguments, which end with NULL. */
 void child_become(const char *program, const char *const *arguments, int input, int output, int errors);
 
-/* Adds what a descriptor that does not block has at this moment to the text, as far as there is room. */
+/* Appends to the text what a nonblocking descriptor has at this moment, as far as there is room. */
 void child_read(int from, char *text, size_t room);
 int child_count(const char *text, const char *wanted);
 
 /* ---- Chance that can be repeated ---------------------------------------------------------------------------------------- */
 
-/* From PAWL_TEST_SEED, or another one each time, and says which. */
+/* Returns PAWL_TEST_SEED, or a different seed each time, and prints it. */
 unsigned child_seed(void);
 unsigned child_draw(unsigned *seed, unsigned below);
 

@@ -57,7 +57,7 @@ void contract_open_with(struct contract *contract, struct pawl_limits limits, ui
     open_world(contract, limits, seed, 0);
 }
 
-/* "w" as it is deployed now. */
+/* Registers the current function of "w". */
 WORKFLOW(run_deployed)
 {
     struct contract *contract = pawl_run_user(run);
@@ -138,7 +138,7 @@ pawl_status contract_take_over(struct contract *contract, pawl_runner *other, in
     pawl_status status = PAWL_OK;
     contract_jump(contract, LEASE_MS + 1000);
     for (int i = 0; i < 2 && processed == 0 && status == PAWL_OK;
-         i++) { /* a runner that lives is watched for a lease */
+         i++) { /* takes two ticks: a live runner is observed for a lease first */
         status = pawl_runner_tick(other, 1, 0, &processed, NULL);
         contract_jump(contract, processed == 0 ? LEASE_MS : 0);
     }

@@ -1,9 +1,9 @@
-/* contract_world.h - what the tests of the contract share: a simulated world, on every store, and on a file with every
- * turn and pass replayed from it.
+/* contract_world.h - what the contract tests share: a simulated world on every store, and once more on a file with
+ * every turn and pass replayed.
  *
- * Workflows and steps find the fixture with pawl_run_user() and pawl_step_user().  They check nothing themselves, because
- * a failed check leaves by a jump: they write what they see into the trace, which the test reads afterwards.
- * Unless said otherwise the workflow is "w" and its instance "i". */
+ * Workflows and steps find the fixture with pawl_run_user() and pawl_step_user().  They must not check anything
+ * themselves, because a failed check leaves by a longjmp.  They write what they see into the trace, and the test
+ * reads it afterwards.  Unless said otherwise the workflow is "w" and its instance "i". */
 #ifndef TESTS_CONTRACT_WORLD_H
 #define TESTS_CONTRACT_WORLD_H
 
@@ -19,16 +19,16 @@
 struct contract {
     pawl_world *world;
     pawl_engine *engine;
-    pawl_scope *scope; /* of the test: outlives every world */
+    pawl_scope *scope; /* the test's; outlives every world */
     struct store_place place;
-    bool in_file; /* or a database: where it can be opened again */
+    bool in_file; /* or in a database, so that it can be opened again */
     bool replays;
     const char *url;
-    pawl_workflow_fn *run; /* of "w", as it is deployed now */
+    pawl_workflow_fn *run; /* the current function of "w" */
     struct pawl_error error;
 
     char trace[8192];
-    /* For the workflows of a test to use as they like. */
+    /* For the test's workflows to use as they like. */
     int bodies, passes;
     int64_t number, moments[64];
     size_t moment_count;
@@ -36,14 +36,14 @@ struct contract {
     const char *text;
 };
 
-/* TEST_OF(contract, ...) runs on every store and replayed.  TEST_IN(contract_of_passes, contract, ...) sees how often the
- * workflow function is called, so it is not replayed. */
+/* TEST_OF(contract, ...) runs on every store and replayed.  TEST_IN(contract_of_passes, contract, ...) counts the
+ * calls of the workflow function, so it does not run replayed. */
 extern const struct test_setting contract_setting, contract_of_passes;
 #define CONTRACT_TEST(function)                                                                                        \
     {                                                                                                                  \
 #function, function, contract_set_up, contract_tear_down, NULL                                                 \
     }
-/* One that sees how often the workflow function is called, and so is not for the last of them. */
+/* The same for a test that counts the calls of the workflow function, which does not run replayed. */
 #define CONTRACT_TEST_OF_PASSES(function)                                                                              \
     {                                                                                                                  \
 #function, function, contract_set_up_for_passes, contract_tear_down, NULL                                      \
@@ -51,23 +51,23 @@ extern const struct test_setting contract_setting, contract_of_passes;
 int contract_set_up(void **state);
 int contract_set_up_for_passes(void **state);
 int contract_tear_down(void **state);
-/* In all of them. */
+/* Runs the tests in all settings. */
 int contract_run_tests(const char *name, struct CMUnitTest *tests, size_t count);
 
 /* ---- Preparing ------------------------------------------------------------------------------------------------- */
 
-/* Begins again with other options; nothing may have happened before. */
+/* Opens the world again with other options.  Nothing may have happened before. */
 void contract_open_with(struct contract *contract, struct pawl_limits limits, uint64_t seed);
 void contract_register(struct contract *contract, const char *name, pawl_workflow_fn *run);
-/* With `user` set to the fixture. */
+/* The same with `user` set to the fixture. */
 void contract_register_as(struct contract *contract, struct pawl_workflow workflow);
-/* As pawl_call() and pawl_invoke() name it; its user is the fixture. */
+/* Registers a function for pawl_call() and pawl_invoke().  Its user is the fixture. */
 void contract_register_function(struct contract *contract, const char *name, pawl_step_fn *run);
 /* Registers the function as "w" and creates "i". */
 void contract_create(struct contract *contract, pawl_workflow_fn *run, const char *params_json);
 /* The same, then runs until nothing is due. */
 void contract_start(struct contract *contract, pawl_workflow_fn *run, const char *params_json);
-/* From now on "w" is this function: a file or database is opened by a new engine, as after a deployment. */
+/* Replaces the function of "w".  If the store is a file or a database, a new engine opens it, as after a deployment. */
 void contract_deploy(struct contract *contract, pawl_workflow_fn *run);
 
 /* ---- Acting ----------------------------------------------------------------------------------------------------- */
@@ -75,10 +75,10 @@ void contract_deploy(struct contract *contract, pawl_workflow_fn *run);
 void contract_idle(struct contract *contract);
 void contract_advance(struct contract *contract, const char *duration);
 void contract_jump(struct contract *contract, int64_t by_ms);
-/* Time goes on without the world's runner until the other one may take its leases; then that one ticks once. */
+/* Advances time without the world's runner until the other runner may take its leases, then ticks that one once. */
 pawl_status contract_take_over(struct contract *contract, pawl_runner *other, int64_t *out_processed);
 int64_t contract_now(const struct contract *contract);
-/* How many turns one tick took: 0 or 1. */
+/* Ticks once and returns how many turns that took: 0 or 1. */
 int64_t contract_tick(struct contract *contract);
 void contract_send(struct contract *contract, const char *type, const char *payload_json);
 pawl_status contract_send_id(struct contract *contract, const char *type, const char *payload_json,
@@ -86,39 +86,39 @@ pawl_status contract_send_id(struct contract *contract, const char *type, const 
 
 typedef pawl_status contract_control_fn(pawl_engine *engine, const char *workflow, const char *id,
                                         struct pawl_error *error);
-/* Of "i", which must succeed. */
+/* Applies the control to "i".  It must succeed. */
 void contract_control(struct contract *contract, contract_control_fn *control);
 
-/* SQL on the store's own connection: of the user's tables, and reads of ours. */
+/* Runs SQL on the store's own connection: any on the test's tables, reads on Pawl's. */
 void contract_execute(struct contract *contract, const char *sql);
 int64_t contract_query(struct contract *contract, const char *sql);
 
 /* ---- In workflows and steps --------------------------------------------------------------------------------------- */
 
 void contract_trace(struct contract *contract, const char *format, ...) PAWL_PRINTF(2, 3);
-/* Bodies: both count themselves; the second fails with "Broken", "attempt <n>". */
-pawl_status contract_body_ok(pawl_step *step, const pawl_value *input, pawl_value **out_result); /* the input */
+/* Bodies that count their calls.  The second fails with "Broken", "attempt <n>". */
+pawl_status contract_body_ok(pawl_step *step, const pawl_value *input, pawl_value **out_result); /* returns its input */
 pawl_status contract_body_fails(pawl_step *step, const pawl_value *input, pawl_value **out_result);
-/* A text of that many bytes, in the scope.  NULL when memory is out. */
+/* Returns a text of that size in the scope, or NULL without memory. */
 char *contract_long_text(pawl_scope *scope, size_t size);
 
-/* Writes the value's text into the trace, and nothing for no value. */
+/* Writes the value as JSON into the trace, and nothing for no value. */
 void contract_trace_value(struct contract *contract, pawl_scope *scope, const pawl_value *value);
 /* A body that writes "<its name> <its input>; " into the trace and has no result. */
 pawl_status contract_body_traces(pawl_step *step, const pawl_value *input, pawl_value **out_result);
 
-/* What must never be taken for one another: no value, null, zero, false and the empty text, as JSON. */
+/* JSON of values that must never be confused: no value, null, zero, false and the empty text. */
 enum { CONTRACT_DISTINCT_COUNT = 5 };
 extern const char *const contract_distinct[CONTRACT_DISTINCT_COUNT];
-/* Begins again, for the next of them. */
+/* Opens a new world, for the next of them. */
 void contract_begin_again(struct contract *contract);
 
 /* ---- Checking ------------------------------------------------------------------------------------------------------- */
 
 struct pawl_instance contract_get(struct contract *contract);
-/* The child that "i" made, in any of its runs; there must be just one. */
+/* Returns the only child that "i" created in any of its runs. */
 struct pawl_instance contract_child(struct contract *contract);
-/* The step must be there. */
+/* Returns the step, which must exist. */
 struct pawl_step_record contract_step(struct contract *contract, const char *name);
 bool contract_has_step(struct contract *contract, const char *name);
 struct pawl_history contract_history(struct contract *contract, int64_t run_number); /* 0: the current one */
@@ -130,10 +130,10 @@ void assert_status_at(pawl_status status, pawl_status expected, const char *file
 #define assert_status(call, expected) assert_status_at(call, expected, __FILE__, __LINE__)
 void assert_instance_at(struct contract *contract, enum pawl_instance_status expected, const char *file, int line);
 #define assert_instance(contract, expected) assert_instance_at(contract, expected, __FILE__, __LINE__)
-/* Complete with this output; NULL: no result. */
+/* The instance is complete with this output; NULL: no result. */
 void assert_output_at(struct contract *contract, const char *output_json, const char *file, int line);
 #define assert_output(contract, output_json) assert_output_at(contract, output_json, __FILE__, __LINE__)
-/* message NULL: any. */
+/* The instance has failed with this error. message NULL: any. */
 void assert_errored_at(struct contract *contract, const char *name, const char *message, const char *file, int line);
 #define assert_errored(contract, name, message) assert_errored_at(contract, name, message, __FILE__, __LINE__)
 void assert_text_at(const char *text, const char *expected, const char *file, int line);

@@ -1,5 +1,5 @@
-/* cutting_proxy.c - see cutting_proxy.h.  One thread serves all connections; a commit is known by the name of the store's
- * prepared statement among the bytes on their way to the server. */
+/* cutting_proxy.c - see cutting_proxy.h.  One thread serves all connections.  It recognises a commit by the name of
+ * the store's prepared statement in the bytes that are sent to the server. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* memmem */
 #endif
@@ -72,7 +72,7 @@ static bool send_all(int to, const char *bytes, ssize_t size)
     return true;
 }
 
-/* What the server still says is heard by nobody. */
+/* Drops what the server still sends. */
 static void swallow_answer(int server, char *chunk)
 {
     struct pollfd waiting = { .fd = server, .events = POLLIN };

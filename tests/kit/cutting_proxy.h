@@ -1,5 +1,5 @@
-/* cutting_proxy.h - stands between a client and a PostgreSQL server, on a socket of its own, and cuts the connection where
- * it hurts most: at a commit of the store. */
+/* cutting_proxy.h - a proxy between a client and a PostgreSQL server, on a socket of its own, that cuts the
+ * connection at a commit of the store. */
 #ifndef TESTS_CUTTING_PROXY_H
 #define TESTS_CUTTING_PROXY_H
 
@@ -8,15 +8,15 @@
 
 enum proxy_cut {
     CUT_NOTHING,
-    CUT_BEFORE_COMMIT, /* the server does not get it */
-    CUT_AFTER_COMMIT   /* the server carries it out, and the client does not hear of it */
+    CUT_BEFORE_COMMIT, /* the server does not receive the commit */
+    CUT_AFTER_COMMIT   /* the server commits, and the client gets no answer */
 };
 
 struct cutting_proxy {
-    char folder[96];    /* of its socket: "host" for libpq */
-    const char *server; /* the same of the server */
-    atomic_int cut;     /* what happens at the next commit; then nothing again */
-    atomic_int spared;  /* so many commits pass before that */
+    char folder[96];    /* the folder of its socket: "host" for libpq */
+    const char *server; /* the folder of the server's socket */
+    atomic_int cut;     /* what to do at the next commit; reset afterwards */
+    atomic_int spared;  /* how many commits pass before that */
     atomic_int cuts_made;
     int listening;
     atomic_bool stopping;

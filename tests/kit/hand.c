@@ -59,7 +59,7 @@ pawl_turn *hand_poll_with(struct running *hand, pawl_runner *runner)
 pawl_turn *hand_take_over(struct running *hand)
 {
     pawl_turn *turn = NULL;
-    for (int i = 0; i < 2 && turn == NULL; i++) { /* a runner that lives is watched for a lease */
+    for (int i = 0; i < 2 && turn == NULL; i++) { /* twice: a live runner is observed for a lease first */
         running_advance_ms(hand, 1001);
         turn = hand_poll_with(hand, hand->other);
     }

@@ -1,4 +1,4 @@
-/* hooking.h - what hooks are told, in words that a test can compare: "i/1 create, i/1 wake 2026-01-01T01:00:00.000Z,
+/* hooking.h - what hooks are told, as text that a test can compare: "i/1 create, i/1 wake 2026-01-01T01:00:00.000Z,
  * i/1 finished complete". */
 #ifndef TESTS_HOOKING_H
 #define TESTS_HOOKING_H
@@ -7,25 +7,26 @@
 
 enum { HOOKING_TEXT = 8192 };
 
-/* Everything that waits or has failed, oldest first, of that hook (NULL: of all).  Valid until the next call. */
+/* Lists all pending and failed deliveries of that hook (NULL: of all hooks), oldest first.  Valid until the next
+ * call. */
 const char *hooking_recorded(pawl_engine *engine, const char *hook);
 
-/* A hook's user, and what it says. */
+/* The user of a hook: records its deliveries and says how to answer them. */
 struct hearing {
-    char heard[HOOKING_TEXT]; /* as above */
+    char heard[HOOKING_TEXT]; /* in the format above */
     int calls;
-    int64_t attempt, attempts_max, created_at_ms; /* of the newest, as are the next two */
+    int64_t attempt, attempts_max, created_at_ms; /* of the newest delivery, like the next two */
     char id[64], payload[512];
-    int failures;       /* how many more times it fails */
-    pawl_status answer; /* with what */
-    const char *says;   /* and why; NULL: not said */
-    /* Or NULL: called while it is delivered. */
+    int failures;       /* how many more deliveries fail */
+    pawl_status answer; /* the status of these failures */
+    const char *says;   /* their error text; NULL: none */
+    /* Called during each delivery, or NULL. */
     void (*meanwhile)(struct hearing *hearing);
     void *user;
 };
 pawl_deliver_fn hearing_deliver;
 
-/* A hook of both events, heard by `hearing` (NULL: only recorded). */
+/* Returns a hook for both events that `hearing` records. hearing NULL: the deliveries are only stored. */
 struct pawl_hook hooking_hook(const char *name, struct hearing *hearing);
 
 #endif

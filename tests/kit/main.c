@@ -1,4 +1,4 @@
-/* main.c - of test programs that need no other. */
+/* main.c - main() of test programs that need no own. */
 #include "test.h"
 
 int main(void)

@@ -1,8 +1,9 @@
 /* postgres_server.c - see postgres_server.h.
  *
- * A guardian stands between the one who is served and the server.  It starts the server as its child, looks five times a
- * second whether the one it serves still lives, and stops the server when not, or when it is asked to.  Should it be
- * killed itself, the kernel tells the server.  Signals are its orders: SIGTERM ends it, the others are in orders[]. */
+ * A guardian process stands between the served process and the server.  It starts the server as its child.  Five
+ * times a second it checks whether the served process still lives.  It stops the server if that process is gone, or
+ * on demand.  If the guardian itself is killed, the kernel signals the server.  The guardian takes its orders as
+ * signals: SIGTERM ends it, the others are in orders[]. */
 #include "postgres_server.h"
 
 #include <errno.h>
@@ -29,14 +30,14 @@ static void pause_ms(long ms)
 
 /* ---- Running the programs -------------------------------------------------------------------------------------- */
 
-/* PostgreSQL refuses root. */
+/* PostgreSQL does not run as root. */
 static void give_up_root(void)
 {
     if (geteuid() == 0 && (setgid(UNPRIVILEGED) != 0 || setuid(UNPRIVILEGED) != 0))
         _exit(99);
 }
 
-/* Nobody shall wait for our output: ctest waits until it is closed. */
+/* Detaches from standard output, because ctest waits until it is closed. */
 static void write_to(const char *path)
 {
     int log = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
@@ -140,11 +141,11 @@ static bool is_gone(pid_t process)
     return kill(process, 0) != 0 && errno == ESRCH;
 }
 
-/* What is done about the postmaster, and what one is told to do next. */
+/* The guardian's state: the postmaster, and the next order. */
 struct guarded {
     const char *folder;
     bool durable;
-    pid_t postgres; /* 0: down, as ordered */
+    pid_t postgres; /* 0: it is down on order */
 };
 
 static const int orders[] = {
@@ -159,7 +160,7 @@ static void end_postgres(struct guarded *guarded, int how)
     guarded->postgres = 0;
 }
 
-/* What a postmaster that was killed leaves behind, its children and their shared memory, is gone in a moment. */
+/* Waits until the children and the shared memory of a killed postmaster are gone. */
 static void begin_postgres(struct guarded *guarded)
 {
     int status = 0;
@@ -180,7 +181,7 @@ static void obey(struct guarded *guarded, int told)
         begin_postgres(guarded);
 }
 
-/* Signals are blocked, and waited for. */
+/* Signals are blocked and taken with sigtimedwait(). */
 static void guard(struct guarded guarded, pid_t served, int ready)
 {
     sigset_t told;
@@ -304,7 +305,7 @@ static void signal_children(pid_t process, int number)
         (void)fclose(file);
 }
 
-/* The postmaster first: then it has no new children. */
+/* Stops the postmaster first, so that it starts no new children. */
 bool postgres_server_freeze(const struct postgres_server *server)
 {
     pid_t postmaster = postmaster_of(server);
@@ -340,7 +341,7 @@ static void stop_own(void)
     postgres_server_stop(&own);
 }
 
-/* Children that are forked by tests leave by _exit, and so do not come here. */
+/* Forked children of tests leave with _exit() and do not run this. */
 const char *postgres_server_socket(void)
 {
     static char shared[128];
@@ -352,7 +353,7 @@ const char *postgres_server_socket(void)
         if (file != NULL)
             (void)fclose(file);
         if (shared[0] != '\0' && !is_ready(shared))
-            shared[0] = '\0'; /* a note of a server that is gone */
+            shared[0] = '\0'; /* the note names a server that is gone */
     }
     if (shared[0] != '\0')
         return shared;

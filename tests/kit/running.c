@@ -231,7 +231,7 @@ void runner_look_no_more(pawl_runner *runner)
     for (bool has_looked = false; !has_looked; rest_a_little()) {
         assert_true(monotonic_ms() < until_ms);
         pthread_mutex_lock(&runner->lock);
-        has_looked = runner->poll_at_ms > monotonic_ms(); /* the last of its first looks */
+        has_looked = runner->poll_at_ms > monotonic_ms(); /* this is the last of its first looks */
         if (has_looked)
             runner->reap_at_ms = INT64_MAX;
         pthread_mutex_unlock(&runner->lock);
@@ -353,7 +353,7 @@ bool running_await_all(struct running *running, const char *workflow)
 {
     int64_t until_ms = monotonic_ms() + 2 * PATIENCE_MS;
     for (;;) {
-        /* A run can move from one of these to the other between two looks, so a clean look must be had twice. */
+        /* A run can move from one of these statuses to the other between two looks, so two clean looks are needed. */
         bool any = any_of(running, workflow, PAWL_ACTIVE) || any_of(running, workflow, PAWL_WAITING) ||
                    any_of(running, workflow, PAWL_ACTIVE) || any_of(running, workflow, PAWL_WAITING);
         if (!any || monotonic_ms() > until_ms)

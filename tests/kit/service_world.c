@@ -353,7 +353,7 @@ void world_start_local(struct world *world, int room)
 
 /* ---- Getting in between -------------------------------------------------------------------------------------- */
 
-/* The store hands out no pointer of the caller's, so the world is found by the store. */
+/* Hooked functions get only the store, so the world is found through it. */
 static struct world *meddled_world;
 
 static pawl_status meddling_read(struct pw_store *store, const struct pw_read *asked, struct pw_arena *arena,

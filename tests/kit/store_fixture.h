@@ -1,5 +1,5 @@
-/* store_fixture.h - a store to try, in memory, in a file of its own, in PostgreSQL or in plain memory (tests/memory), and short
- * ways to build units of work. */
+/* store_fixture.h - a store to test, in memory, in a file, in PostgreSQL or in plain memory (tests/memory), and
+ * shortcuts to build units of work. */
 #ifndef PAWL_TESTS_STORE_FIXTURE_H
 #define PAWL_TESTS_STORE_FIXTURE_H
 
@@ -19,12 +19,12 @@ enum {
 
 struct fixture {
     struct pw_store *store;
-    struct pw_arena arena; /* of what is read */
+    struct pw_arena arena; /* holds what is read */
     struct pawl_error error;
     int64_t now_ms;
     struct store_place place;
-    const char *directory; /* the place's, of a file */
-    char url[400];         /* the place's, until a test changes it */
+    const char *directory; /* the place's folder, for a file */
+    char url[400];         /* the place's URL, until a test changes it */
     struct pw_unit units[FIXTURE_UNITS_MAX];
     size_t unit_count;
 };
@@ -46,7 +46,7 @@ static inline struct pw_store *fixture_open_store(struct fixture *fixture)
     struct pw_store *store = NULL;
     struct pawl_clock clock = { .now_ms = fixture_now, .user = fixture };
     if (fixture->place.store == STORE_PLAIN)
-        skip(); /* there is no other way to the same rows */
+        skip(); /* plain memory cannot be opened a second time */
     pawl_status status = pw_store_open(fixture->url, clock, &store, &fixture->error);
     if (status != PAWL_OK)
         print_error("%s: %s\n", fixture->url, fixture->error.text);
@@ -71,7 +71,7 @@ static inline int fixture_set_up(void **state)
     return 0;
 }
 
-/* Forgets the units of the last apply. */
+/* Clears the units of the last apply. */
 static inline void fixture_clear_units(struct fixture *fixture)
 {
     for (size_t position = 0; position < fixture->unit_count; position++)
@@ -92,7 +92,7 @@ static inline int fixture_tear_down(void **state)
     return 0;
 }
 
-/* TEST_OF(fixture, ...) runs on all stores; what needs SQL is skipped in plain memory. */
+/* TEST_OF(fixture, ...) runs on all stores.  Tests that need SQL are skipped in plain memory. */
 #define FIXTURE_ON(where)                                                                                              \
     {                                                                                                                  \
         fixture_set_up, fixture_tear_down, where                                                                       \
@@ -111,7 +111,7 @@ static inline void close_store(struct fixture *fixture)
     fixture->store = NULL;
 }
 
-/* By another URL, as an engine would; it is closed again. */
+/* Opens the store by another URL, as an engine would, and closes it again. */
 static inline pawl_status try_open(struct fixture *fixture, const char *url)
 {
     struct pw_store *store = NULL;
@@ -146,7 +146,7 @@ static inline struct pw_op *add(struct pw_unit *unit, enum pw_op_kind kind)
     return op;
 }
 
-/* All units begun since the last call, in one transaction. */
+/* Applies all units since the last clear in one transaction. */
 static inline pawl_status fixture_apply_on(struct fixture *fixture, struct pw_store *store)
 {
     struct pw_unit *units[FIXTURE_UNITS_MAX];
@@ -163,7 +163,7 @@ static inline void fixture_apply(struct fixture *fixture)
     assert_int_equal(status, PAWL_OK);
 }
 
-/* For units that must be applied. */
+/* The same for units that must all succeed. */
 static inline void fixture_apply_all(struct fixture *fixture)
 {
     fixture_apply(fixture);
@@ -238,7 +238,7 @@ static inline struct pw_op_hold *add_hold(struct pw_unit *unit, struct pw_fence 
     return op;
 }
 
-/* The unit is told to this hook, which asks for everything.  The first delivery has this id. */
+/* Subscribes this hook to all events of the unit.  The first delivery has this id. */
 static inline void tell_hook(struct pw_unit *unit, const char *id, const char *hook)
 {
     struct pw_subscription *subscription = pw_arena_zero(&unit->arena, sizeof *subscription);
@@ -259,7 +259,7 @@ static inline struct pw_op_sql *add_sql(struct pw_unit *unit, const char *sql, c
     return op;
 }
 
-/* Claims of one workflow; the answer lives until the units are cleared. */
+/* Claims tasks.  The answer lives until the units are cleared. */
 static inline struct pw_op_claim *fixture_claim(struct fixture *fixture, const struct pw_text *workflows, size_t count,
                                                 size_t max)
 {
@@ -299,7 +299,7 @@ static inline struct pw_fence create_held(struct fixture *fixture, const char *w
     return fence;
 }
 
-/* The fence after it. */
+/* Parks the run and returns its new fence. */
 static inline struct pw_fence park(struct fixture *fixture, struct pw_fence at, enum pw_task_status status,
                                    enum pw_task_kind kind, int64_t due_at_ms)
 {
@@ -309,7 +309,7 @@ static inline struct pw_fence park(struct fixture *fixture, struct pw_fence at, 
     return at;
 }
 
-/* Past every guard; of SQLite on the connection that writes. */
+/* Runs SQL past all guards.  On SQLite it uses the writing connection. */
 static inline void run_raw_sql(struct fixture *fixture, const char *sql)
 {
     if (fixture->place.store == STORE_PLAIN)
@@ -320,7 +320,7 @@ static inline void run_raw_sql(struct fixture *fixture, const char *sql)
         assert_true(store_connection_execute(STORE_IN_MEMORY, ((struct pw_sqlite *)fixture->store)->writer.db, sql));
 }
 
-/* The first column of the first row; -1 when there is none. */
+/* The first column of the last row; -1 if there is no row. */
 static inline int64_t query_number(struct fixture *fixture, const char *sql)
 {
     if (fixture->place.store == STORE_PLAIN)
@@ -341,7 +341,7 @@ static inline struct pw_instance read_key(struct fixture *fixture, int64_t key)
     return instance;
 }
 
-/* By the instance's name: pauses it, or asks its holder to; resumes it, or takes the request back. */
+/* Adds a control of the instance, by its name: a pause, a resume and so on. */
 static inline struct pw_op_control *add_control(struct fixture *fixture, struct pw_unit *unit, struct pw_fence at,
                                                 enum pawl_control what)
 {
@@ -365,7 +365,7 @@ static inline size_t step_count(struct fixture *fixture, struct pw_fence at)
     return count;
 }
 
-/* What a fence says now, alone in its unit. */
+/* Returns the status of a unit that consists of this fence. */
 static inline pawl_status try_fence(struct fixture *fixture, struct pw_fence at)
 {
     fixture_clear_units(fixture);
@@ -384,14 +384,14 @@ struct linked {
     char id[24];
 };
 
-/* One that nobody has taken yet, of that run of the parent. */
+/* Creates an instance that belongs to this run of the parent and is not claimed yet. */
 static inline struct linked create_linked(struct fixture *fixture, struct pw_fence parent, const char *workflow,
                                           enum pw_relation relation)
 {
     struct linked child;
     struct pw_op_create *op;
     int number = 0;
-    do { /* the first id that is new */
+    do { /* tries ids until one is new */
         (void)snprintf(child.id, sizeof child.id, "n%d", number++);
         op = add_create(fixture_unit(fixture), workflow, child.id);
         op->link = (struct pw_link){ parent.instance, parent.run, relation };
@@ -405,7 +405,7 @@ static inline struct linked create_linked(struct fixture *fixture, struct pw_fen
     return child;
 }
 
-/* What the end of a run does to those that a run has made: another instance ends in the unit, and reaches them. */
+/* Adds the end of another instance to the unit, which reaches the instances that the parent's run has created. */
 static inline struct pw_reach *add_reach(struct fixture *fixture, struct pw_unit *unit, struct pw_fence parent,
                                          enum pw_demand demand)
 {
@@ -428,7 +428,7 @@ static inline struct pw_reach *add_reach(struct fixture *fixture, struct pw_unit
     return &finish->reach;
 }
 
-/* As by PW_OP_END, just now; started 0: it never was. */
+/* Checks that the run was ended just now, as terminated. started_at_ms is 0 if it never started. */
 static inline void assert_ended(struct fixture *fixture, struct pw_fence at, int64_t started_at_ms)
 {
     struct pw_instance row = read_key(fixture, at.instance);

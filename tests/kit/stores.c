@@ -129,7 +129,7 @@ static void run_on_file(const char *path, const char *sql, store_row_fn *row, vo
 
 #ifdef PAWL_HAS_POSTGRES
 
-/* One database for each test program; each test finds it empty. */
+/* Each test program has one database, which each test finds empty. */
 static struct {
     char name[32];
     char url[256];
@@ -210,7 +210,7 @@ static void run_on_database(const char *sql, store_row_fn *row, void *user)
 
 static void empty_database(bool bare)
 {
-    /* Emptying our tables is much quicker than making them again. */
+    /* Emptying the tables is much faster than creating them again. */
     static const char empty[] =
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
         "  WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend';"
@@ -278,7 +278,7 @@ void store_places_after_fork(void)
 {
 #ifdef PAWL_HAS_POSTGRES
     if (database.db != NULL)
-        database.db = connect_to(database.name); /* the other one is the parent's, and stays */
+        database.db = connect_to(database.name); /* the other connection belongs to the parent and stays open */
 #endif
 }
 

@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* The linker gathers the tests of a program between these. */
+/* The linker collects the tests of a program between these two. */
 extern const struct test *const __start_pawl_tests[];
 extern const struct test *const __stop_pawl_tests[];
 

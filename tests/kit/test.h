@@ -1,10 +1,10 @@
-/* test.h - how a test is declared.  A test lists itself: a program runs all tests of its file in the order in which they
- * stand there, and main() is in main.c unless the program has its own.
+/* test.h - how a test is declared.  Tests list themselves: a program runs all tests of its file in the order of the
+ * file. main() is in main.c unless the program has its own.
  *
  *     TEST(a_text_is_copied)                      needs nothing
- *     TEST_OF(stage, a_run_ends)                  has `struct stage *stage`, which stage_setting prepares
+ *     TEST_OF(stage, a_run_ends)                  gets `struct stage *stage`, which stage_setting prepares
  *     TEST_IN(large_stage, stage, a_run_ends)     the same, prepared by another setting
- *     TEST_WITH(scoped, pawl_scope *scope, ...)   has anything else
+ *     TEST_WITH(scoped, pawl_scope *scope, ...)   gets anything else
  *
  * A setting also says on which stores its tests run. */
 #ifndef TESTS_KIT_TEST_H
@@ -24,17 +24,18 @@
 #include "pawl/workflow.h"
 #include "stores.h"
 
-/* Where a test runs; a bit for each enum test_store, and two more. */
+/* Where a test runs: one bit for each enum test_store, and two more. */
 enum {
     ON_MEMORY = 1 << STORE_IN_MEMORY,
     ON_FILE = 1 << STORE_IN_FILE,
     ON_POSTGRES = 1 << STORE_IN_POSTGRES,
     ON_PLAIN = 1 << STORE_PLAIN,
-    ON_EVERY_STORE = 1 << 8, /* the first store_count() of them */
-    REPLAYED = 1 << 9        /* in a file, with every boundary replayed from it */
+    ON_EVERY_STORE = 1 << 8, /* the first store_count() stores */
+    REPLAYED = 1 << 9        /* in a file, with every boundary replayed */
 };
 
-/* cmocka's fixtures.  Both may be NULL.  If the setting names stores, *state is a struct test_place when set_up begins. */
+/* cmocka's fixtures.  Either may be NULL.  If the setting names stores, *state is a struct test_place when set_up
+ * begins. */
 struct test_setting {
     int (*set_up)(void **state);
     int (*tear_down)(void **state);
@@ -50,7 +51,7 @@ struct test_place {
 struct test {
     const char *name;
     void (*run)(void **state);
-    const struct test_setting *setting; /* NULL: none */
+    const struct test_setting *setting; /* or NULL */
     int line;
 };
 
@@ -82,7 +83,7 @@ struct test {
 #define TEST_IN(setting, thing, title) TEST_WITH(setting, struct thing *thing, title)
 #define TEST_OF(thing, title) TEST_IN(thing##_setting, thing, title)
 
-/* The workflows and steps of tests, and functions that are branches; none of them needs to use all it is given. */
+/* Declare workflows, branches and bodies of tests, which need not use all their parameters. */
 #define WORKFLOW(title)                                                                                                \
     static pawl_status title(TEST_UNUSED pawl_run *run, TEST_UNUSED const pawl_value *params,                          \
                              TEST_UNUSED pawl_value **out_result)
@@ -93,7 +94,7 @@ struct test {
     static pawl_status title(TEST_UNUSED pawl_step *step, TEST_UNUSED const pawl_value *input,                         \
                              TEST_UNUSED pawl_value **out_result)
 
-/* Runs all tests of the program, those on stores once for each place.  Answers how many failed. */
+/* Runs all tests of the program, those on stores once for each place.  Returns how many failed. */
 int test_run_all(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* why_text.h - the tree of pawl_why() as one line, so that tests can compare it:
  *     all both(sleeping a-nap +3600s, first race(waitingForEvent b paid !send-event, ...))
- * A leaf is its kind, its step, what it waits for, how many seconds it lasts from its beginning, and its command. */
+ * A leaf is its kind, its step, what it waits for, how many seconds it lasts from its start, and its command. */
 #ifndef TESTS_WHY_TEXT_H
 #define TESTS_WHY_TEXT_H
 
