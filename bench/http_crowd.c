@@ -62,13 +62,13 @@ void http_crowd_start(struct http_crowd *crowd)
 {
     int orders[2], dones[2];
     struct rlimit limit;
-    bench_require(getrlimit(RLIMIT_NOFILE, &limit) == 0, "no limit of descriptors");
+    bench_require(getrlimit(RLIMIT_NOFILE, &limit) == 0, "cannot read the limit of descriptors");
     limit.rlim_cur = limit.rlim_max;
     bench_require(setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_max >= DESCRIPTORS,
                   "10,000 descriptors are needed: see ulimit -Hn");
-    bench_require(pipe(orders) == 0 && pipe(dones) == 0, "no pipe");
+    bench_require(pipe(orders) == 0 && pipe(dones) == 0, "cannot create a pipe");
     crowd->process = fork();
-    bench_require(crowd->process >= 0, "no process");
+    bench_require(crowd->process >= 0, "cannot start a process");
     if (crowd->process == 0) {
         close(orders[1]);
         close(dones[0]);

@@ -108,7 +108,7 @@ struct http_empty *http_empty_start(int threads)
                                           NULL, answer, thread, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                                           (size_t)MEMORY_BYTES, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
         bench_require(thread->daemon != NULL, "libmicrohttpd does not start");
-        bench_require(pthread_create(&thread->thread, NULL, serve, thread) == 0, "no thread");
+        bench_require(pthread_create(&thread->thread, NULL, serve, thread) == 0, "cannot start a thread");
     }
     return empty;
 }

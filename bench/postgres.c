@@ -236,7 +236,7 @@ double limit_postgres_rate(int connections, int steps_a_transaction, double seco
     double begun_us = bench_now_us();
     for (int i = 0; i < connections; i++) {
         writers[i].until_us = begun_us + seconds * 1e6;
-        bench_require(pthread_create(&writers[i].thread, NULL, write_steps, &writers[i]) == 0, "no thread to be had");
+        bench_require(pthread_create(&writers[i].thread, NULL, write_steps, &writers[i]) == 0, "cannot start a thread");
     }
     for (int i = 0; i < connections; i++)
         pthread_join(writers[i].thread, NULL);

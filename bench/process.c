@@ -29,9 +29,9 @@ void bench_process_begin(struct bench_process *process, const struct bench_place
 {
     int orders[2], ready[2];
     char byte = 0;
-    bench_require(pipe(orders) == 0 && pipe(ready) == 0, "no pipe to be had");
+    bench_require(pipe(orders) == 0 && pipe(ready) == 0, "cannot create a pipe");
     process->pid = fork();
-    bench_require(process->pid >= 0, "no process to be had");
+    bench_require(process->pid >= 0, "cannot start a process");
     if (process->pid == 0) {
         (void)close(orders[1]);
         (void)close(ready[0]);
@@ -66,6 +66,6 @@ void bench_process_end(const struct bench_process *process)
 sem_t *bench_shared_semaphore(void)
 {
     sem_t *semaphore = mmap(NULL, sizeof *semaphore, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    bench_require(semaphore != MAP_FAILED && sem_init(semaphore, 1, 0) == 0, "no shared memory to be had");
+    bench_require(semaphore != MAP_FAILED && sem_init(semaphore, 1, 0) == 0, "cannot create shared memory");
     return semaphore;
 }

@@ -15,29 +15,30 @@ enum { PARAMS_SIZE_MAX = 64 * 1024 * 1024 };
 #define AT(field) .offset = offsetof(struct arguments, field)
 static const struct pw_option options[] = {
     PW_OPTIONS_OF("options"),
-    { "workflow", 0, PW_OPTION_TEXT, "NAME", .help = "only this one; else all of the module, one after the other",
-      AT(workflow) },
-    { "params", 0, PW_OPTION_JSON, "JSON | @FILE", .help = "what it is created with", AT(params_json) },
+    { "workflow", 0, PW_OPTION_TEXT, "NAME",
+      .help = "check only this workflow; default: all of the module, one after the other", AT(workflow) },
+    { "params", 0, PW_OPTION_JSON, "JSON | @FILE", .help = "the params of its instance", AT(params_json) },
     { "event", 0, PW_OPTION_TEXTS, "TYPE[=JSON][@OFFSET]",
-      .help = "send it an event, so long after its creation (\"@1 hour\"; without: at once); may be given more than "
-              "once, in the order of time",
+      .help = "send it an event this long after its creation (\"@1 hour\"; default: at once); may be given more than "
+              "once, in order of time",
       .max = PW_TEXTS_MAX, AT(event_texts) },
     { "sql", 0, PW_OPTION_TEXTS, "STATEMENT",
-      .help = "done first in each world, which begins empty: the tables that steps write to; may be given more than "
-              "once",
+      .help = "run this first in each world, which begins empty, for example to make the tables that steps write to; "
+              "may be given more than once",
       .max = PW_TEXTS_MAX, AT(sql) },
-    { "seed", 0, PW_OPTION_NUMBER, "N", .help = "another run of chance", .max = INT64_MAX, AT(seed) },
+    { "seed", 0, PW_OPTION_NUMBER, "N", .help = "the seed of the random numbers", .max = INT64_MAX, AT(seed) },
     { "timeout", 0, PW_OPTION_TEXT, "DURATION",
-      .help = "code from which no new step or case is heard for so long is killed (\"60 s\"); this time is real: "
-              "give more where a single body takes longer",
+      .help = "kill code that reports no new step or case for this long in real time (\"60 s\"); give more if a single "
+              "body takes longer",
       AT(timeout) },
-    { "any-outcome", 0, PW_OPTION_FLAG, NULL, .help = "results differ from run to run by nature: do not compare them",
+    { "any-outcome", 0, PW_OPTION_FLAG, NULL, .help = "do not compare results, because they differ from run to run",
       AT(outcome_may_vary) },
     { "same-names", 0, PW_OPTION_FLAG, NULL,
-      .help = "a name twice in one pass is meant as the same step: do not tell of it", AT(names_may_repeat) },
+      .help = "do not report a name that is used twice in one pass, because it means the same step",
+      AT(names_may_repeat) },
     { "real-clock", 0, PW_OPTION_FLAG, NULL,
-      .help = "time() and the like answer with the machine's time, not with the simulated one", AT(real_clock) },
-    { "verbose", 'v', PW_OPTION_FLAG, NULL, .help = "name every commit", AT(verbose) },
+      .help = "let time() and the like return the machine's time instead of the simulated time", AT(real_clock) },
+    { "verbose", 'v', PW_OPTION_FLAG, NULL, .help = "list every commit", AT(verbose) },
     PW_OPTIONS_ASKED(struct arguments, asked),
 };
 #undef AT
@@ -45,7 +46,7 @@ static const struct pw_option options[] = {
 static const struct pw_section sections[] = {
     { "exit status",
       .entries =
-          (const struct pw_entry[]){ { "0", "well" },
+          (const struct pw_entry[]){ { "0", "nothing found" },
                                      { "1", "found something" },
                                      { "2", "wrong use, nothing to check, or a report that could not be written" },
                                      { NULL, NULL } } },
@@ -61,17 +62,17 @@ static const struct pw_section sections[] = {
 
 const struct pw_program arguments_program = {
     .page = { .name = "pawl-check",
-              .summary = "run the workflows of a module once for every commit, crashed just before and just after it",
+              .summary = "run a module's workflows once for every commit, with a crash just before and just after it",
               .usage = (const char *const[]){ "pawl-check MODULE.so [options]", NULL },
               .description =
-                  "Time is simulated, for time(), gettimeofday() and clock_gettime(CLOCK_REALTIME), too: a wait for an "
-                  "event that never comes ends by its timeout at once.\n\n"
-                  "Found is: another result after a crash, other steps, a completed step that runs again, a run that does "
-                  "not end, a function that, run again, does not make the same durable calls, one that calls the same "
-                  "name twice in one pass, and an end with an error that only the code can cause, such as "
-                  "INVALID_DURATION. After each crash the module's static variables are as they were when it was loaded. "
-                  "Each workflow is played in a process of its own: where a body crashes for good, or does not come back, "
-                  "that is told, and the next one follows.",
+                  "Time is simulated, also for time(), gettimeofday() and clock_gettime(CLOCK_REALTIME): a wait for an "
+                  "event that never comes times out at once.\n\n"
+                  "It reports a different result after a crash, different steps, a completed step that runs again, a "
+                  "run that does not end, a function that does not make the same durable calls when it runs again, a "
+                  "name that is used twice in one pass, and an end with an error that only the code can cause, such as "
+                  "INVALID_DURATION. After each crash the module's static variables are reset to their state at "
+                  "loading. Each workflow runs in a process of its own: if a body crashes it or does not return, "
+                  "this is reported, and the next workflow follows.",
               .sections = sections,
               .section_count = sizeof sections / sizeof sections[0],
               .volume = 1,

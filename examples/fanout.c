@@ -4,7 +4,7 @@
  *     ./fanout tender-2  runs another one
  *
  * pawl_all() runs a branch for each supplier, three at a time, and returns when all have finished.  Completed steps
- * stay completed even if another branch fails. pawl_first() takes the branch that finishes first and records which
+ * stay completed even if another branch fails.  pawl_first() takes the branch that finishes first and records which
  * one it was, so that every replay takes the same one. */
 #include <pawl/pawl.h>
 

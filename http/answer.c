@@ -194,7 +194,7 @@ void pw_http_fail_status(pawl_http_call *call, pawl_status status)
     struct outcome outcome = outcome_of(status);
     const char *text = pawl_status_text(status);
     if (outcome.status == 500)
-        text = "something went wrong inside; it is not the request's fault";
+        text = "internal error; the request is not at fault";
     else if (outcome.status < 500 && call->error.status == status && call->error.text[0] != '\0')
         text = call->error.text;
     pw_http_fail(call, outcome.status, outcome.code, "%s", text);

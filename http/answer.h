@@ -1,7 +1,7 @@
 /* answer.h - how a call is answered.
  *
  * The pw_http_answer_*() and pw_http_fail*() functions end the call; pw_http_add_*() and pw_http_issue() only add to
- * it. pw_http_answer_json() sends the JSON that was written to call->out as the body.  The functions that fail drop
+ * it.  pw_http_answer_json() sends the JSON that was written to call->out as the body.  The functions that fail drop
  * what call->out holds.  Functions that return a status return PAWL_OK, so that a step can return their result. */
 #ifndef HTTP_ANSWER_H
 #define HTTP_ANSWER_H
@@ -24,7 +24,7 @@ pawl_status pw_http_fail(pawl_http_call *call, int status, const char *code, con
 void pw_http_fail_status(pawl_http_call *call, pawl_status status);
 /* 503: the engine's memory budget is used up. */
 #define PW_HTTP_OVER_BUDGET "MEMORY_EXHAUSTED"
-#define PW_HTTP_OVER_BUDGET_TEXT "other requests and runs use all the memory that there is for them; try again"
+#define PW_HTTP_OVER_BUDGET_TEXT "other requests and runs have used up the memory budget; try again"
 pawl_status pw_http_fail_over_budget(pawl_http_call *call);
 /* True for failures that pass by themselves, such as a busy store: the client gets 503 and may try again. */
 bool pw_http_is_passing(pawl_status status);

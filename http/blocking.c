@@ -14,6 +14,7 @@ struct waiter {
     bool is_ready;
 };
 
+/* The call's `ready` callback.  It may be called from any thread. */
 static void note(void *user)
 {
     struct waiter *waiter = user;

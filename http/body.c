@@ -48,13 +48,13 @@ static bool check_headers(pawl_http_call *call)
         bool is_type = strcasecmp(header->name, "Content-Type") == 0;
         bool is_encoding = strcasecmp(header->name, "Content-Encoding") == 0;
         if (is_type && !is_json_type(header->value)) {
-            pw_http_fail(call, 415, "UNSUPPORTED_MEDIA_TYPE", "Content-Type is \"%.80s\"; bodies are application/json",
+            pw_http_fail(call, 415, "UNSUPPORTED_MEDIA_TYPE", "Content-Type is \"%.80s\"; it must be application/json",
                          header->value);
             return false;
         }
         if (is_encoding && strcasecmp(header->value, "identity") != 0) {
             pw_http_fail(call, 415, "UNSUPPORTED_MEDIA_TYPE",
-                         "Content-Encoding is \"%.80s\"; bodies come as they are, not compressed", header->value);
+                         "Content-Encoding is \"%.80s\"; bodies must not be compressed", header->value);
             return false;
         }
     }
@@ -112,7 +112,7 @@ static void read_count(pawl_http_call *call, struct pw_http_field *field, const 
 {
     field->number = pawl_value_int(value_of(call, text, size), NULL, 0);
     if (field->number < 1)
-        pw_http_issue(call, path, "is not a whole number from 1 on");
+        pw_http_issue(call, path, "is not a whole number of at least 1");
 }
 
 static void read_range(pawl_http_call *call, struct pw_http_field *field, const char *text, size_t size,
@@ -124,7 +124,7 @@ static void read_range(pawl_http_call *call, struct pw_http_field *field, const 
     if (is_number && field->number >= field->min && field->number <= field->max)
         return;
     if (field->max == INT64_MAX)
-        pw_http_issue(call, path, "is not a whole number from %lld on", (long long)field->min);
+        pw_http_issue(call, path, "is not a whole number of at least %lld", (long long)field->min);
     else
         pw_http_issue(call, path, "is not a whole number from %lld to %lld", (long long)field->min,
                       (long long)field->max);
@@ -189,7 +189,8 @@ static void note_unknown(pawl_http_call *call, const char *path, const struct pw
         int added = snprintf(names + size, sizeof names - size, "%s%s", i > 0 ? ", " : "", fields[i].name);
         size += added > 0 ? (size_t)added : 0;
     }
-    pw_http_issue(call, path, "there is no such field%s%s", count > 0 ? "; there are " : " here, nor any other", names);
+    pw_http_issue(call, path, "there is no such field%s%s", count > 0 ? "; allowed: " : "; none are allowed here",
+                  names);
 }
 
 void pw_http_object_read(pawl_http_call *call, char *text, size_t size, const char *path, struct pw_http_field *fields,

@@ -279,7 +279,7 @@ static bool has_route(pawl_http_call *call)
     } else if (match->route == NULL) {
         const char *allow = pw_http_route_allow(call->target.segments, call->target.segment_count);
         pw_http_add_header(call, "Allow", allow);
-        pw_http_fail(call, 405, "METHOD_NOT_ALLOWED", "this route does not take %.20s, but %s", method, allow);
+        pw_http_fail(call, 405, "METHOD_NOT_ALLOWED", "this route does not allow %.20s; it allows %s", method, allow);
     }
     return match->route != NULL;
 }
@@ -319,7 +319,7 @@ static bool admit(pawl_http_call *call)
     if (wrong == NULL)
         call->match = pw_http_route_find(request->method, call->target.segments, call->target.segment_count);
     if (wrong == NULL && has_misplaced_slash(call))
-        wrong = "the path holds an encoded slash; no name has one";
+        wrong = "the path contains an encoded slash; names have none";
     if (!authorize(call))
         return false;
     if (wrong == NULL)
@@ -333,7 +333,7 @@ static pawl_status begin(pawl_http_call *call)
     const struct pw_http_route *route = call->match.route;
     call->out.is_owed = strcmp(route->method, "GET") != 0; /* report a change whatever the budget */
     if (call->request->body_size > (uint64_t)call->http->options.body_bytes_max)
-        return pw_http_fail(call, 413, "PAYLOAD_TOO_LARGE", "the body has %zu bytes; at most %lld are taken",
+        return pw_http_fail(call, 413, "PAYLOAD_TOO_LARGE", "the body has %zu bytes; at most %lld are allowed",
                             call->request->body_size, (long long)call->http->options.body_bytes_max);
     pw_http_query_check(call, route->query);
     return pw_http_fail_issues(call) ? PAWL_OK : route->begin(call);

@@ -176,7 +176,7 @@ void pw_http_stream_close(pawl_http_call *call);
 bool pw_http_call_admit(pawl_http_call *call);
 /* For an admitted call: false if its body is not read. */
 bool pw_http_call_reads_body(const pawl_http_call *call);
-/* True if the store must confirm that the target exists before much of the body is kept. pw_http_call_confirm() asks
+/* True if the store must confirm that the target exists before much of the body is kept.  pw_http_call_confirm() asks
  * it.  If the target does not exist, the call is answered and the rest of the body is not needed. */
 bool pw_http_call_needs_confirming(const pawl_http_call *call);
 void pw_http_call_confirm(pawl_http_call *call);

@@ -1,4 +1,6 @@
-/* connection.c - see connection.h. */
+/* connection.c - see connection.h. libmicrohttpd reports opening and closing through pw_connection_notify().  While
+ * a call waits, the connection is suspended and sleeps with its worker's waker, which resumes it through
+ * pw_connection_wake(). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* POLLRDHUP */
 #endif

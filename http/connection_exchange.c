@@ -6,7 +6,7 @@
  * pw_exchange_handle() again once it is resumed.
  *
  * Danger: while a reader has the call (is_handed_over), the worker must neither touch the call nor let libmicrohttpd
- * run the connection. pw_exchange_sleeps_on() guards that. */
+ * run the connection.  pw_exchange_sleeps_on() guards that. */
 #include "http/connection_exchange.h"
 
 #include <stdlib.h>

@@ -1,5 +1,10 @@
 /* control.c - routes that change an instance (pause, resume, terminate, interrupt, retry, restart, events), and
- * ticks. */
+ * ticks.
+ *
+ * All work alike.  The first step reads the body and submits the change to the engine, which answers from its
+ * committing thread once the change is durable (pw_http_call_answered()).  That wakes the connection, and the
+ * route's second step writes the answer.  An event, for example, goes through pw_http_send_event(), the engine, and
+ * pw_http_send_event_done(). */
 #include "http/answer.h"
 #include "http/body.h"
 #include "http/operations.h"

@@ -20,7 +20,7 @@ pawl_status pw_http_create(pawl_http_call *call)
     if (!pw_http_body_read(call, fields, COUNT))
         return PAWL_OK;
     if (fields[ON_CONFLICT].text != NULL && strcmp(fields[ON_CONFLICT].text, "return") != 0)
-        pw_http_issue(call, "onConflict", "is \"return\", or left out");
+        pw_http_issue(call, "onConflict", "must be \"return\" or left out");
     if (pw_http_fail_issues(call))
         return PAWL_OK;
     work->options = (struct pawl_create_options)PAWL_CREATE_OPTIONS_INIT;

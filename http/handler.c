@@ -137,6 +137,8 @@ void pawl_http_free(pawl_http *http)
     free(http);
 }
 
+/* Wakes all listed calls.  Each finds is_draining set and ends its wait: long polls answer with what is known,
+ * streams end. */
 void pawl_http_drain(pawl_http *http)
 {
     atomic_store(&http->is_draining, true);

@@ -30,7 +30,7 @@ static bool is_full(pawl_runner *runner)
 pawl_status pw_http_ready(pawl_http_call *call)
 {
     if (pw_http_is_draining(call))
-        return pw_http_fail(call, 503, "DRAINING", "this server is about to stop");
+        return pw_http_fail(call, 503, "DRAINING", "this server is stopping");
     if (is_full(call->http->options.runner))
         return pw_http_fail(call, 503, "THREADS_BLOCKED",
                             "too many threads are blocked by workflow code or step bodies that do not return: no new "

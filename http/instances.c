@@ -154,6 +154,7 @@ pawl_status pw_http_count_instances(pawl_http_call *call)
     return pw_http_answer_object(call, 200);
 }
 
+/* A run number of 0 means the current run. */
 pawl_status pw_http_get(pawl_http_call *call)
 {
     struct pawl_instance instance;

@@ -102,7 +102,7 @@ static pawl_status listen_at_file(const char *whole, struct pw_listener *listene
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     if (path[0] == '\0' || strlen(path) >= sizeof address.sun_path)
         return pw_server_error(error, PAWL_INVALID,
-                               "\"%s\" is no address: the path of a Unix socket has 1 to %zu bytes", whole,
+                               "\"%s\" is not an address: the path of a Unix socket has 1 to %zu bytes", whole,
                                sizeof address.sun_path - 1);
     memcpy(address.sun_path, path, strlen(path));
     int folder = lock_folder(path);
@@ -164,7 +164,7 @@ static pawl_status listen_at_port(const char *address, struct pw_listener *liste
     char port[8];
     if (!pw_address_parse(address, &place))
         return pw_server_error(error, PAWL_INVALID,
-                               "\"%s\" is no address to listen at; it is host:port, [IPv6]:port, :port or unix:path, "
+                               "\"%s\" is not an address to listen at; use host:port, [IPv6]:port, :port or unix:path, "
                                "with a port of 0 to 65535",
                                address);
     (void)snprintf(port, sizeof port, "%d", place.port);

@@ -127,27 +127,28 @@ static void add_labelled(struct pw_buffer *out, const char *name, const char *la
 
 static void add_build(struct pw_buffer *out)
 {
-    add_family(out, "pawl_build_info", "gauge", "Which version this is; always 1.");
+    add_family(out, "pawl_build_info", "gauge", "The version as a label; always 1.");
     add_labelled(out, "pawl_build_info", "version", pawl_version(), 1);
 }
 
 static void add_engine(struct pw_buffer *out, const struct pawl_stats *stats)
 {
     add_single(out, "pawl_runs_created_total", "counter", "Runs created; a restart is a new run.", stats->runs_created);
-    add_family(out, "pawl_runs_finished_total", "counter", "Runs finished, by how.");
+    add_family(out, "pawl_runs_finished_total", "counter", "Runs finished, by status.");
     add_labelled(out, "pawl_runs_finished_total", "status", "complete", stats->runs_complete);
     add_labelled(out, "pawl_runs_finished_total", "status", "errored", stats->runs_errored);
     add_labelled(out, "pawl_runs_finished_total", "status", "terminated", stats->runs_terminated);
-    add_single_histogram(out, "pawl_run_duration_seconds", "From a run's first turn to its end.", &stats->run_seconds);
-    add_family(out, "pawl_steps_finished_total", "counter", "Steps finished for good, by how.");
+    add_single_histogram(out, "pawl_run_duration_seconds", "Time from a run's first turn to its end.",
+                         &stats->run_seconds);
+    add_family(out, "pawl_steps_finished_total", "counter", "Steps finished for good, by status.");
     add_labelled(out, "pawl_steps_finished_total", "status", "completed", stats->steps_completed);
     add_labelled(out, "pawl_steps_finished_total", "status", "errored", stats->steps_errored);
-    add_single(out, "pawl_step_attempts_failed_total", "counter", "Attempts that failed and are tried again.",
+    add_single(out, "pawl_step_attempts_failed_total", "counter", "Failed attempts that are retried.",
                stats->attempts_failed);
     add_single_histogram(out, "pawl_step_body_duration_seconds", "How long step bodies ran.", &stats->body_seconds);
     add_single(out, "pawl_events_sent_total", "counter", "Events sent to instances.", stats->events_sent);
     add_single(out, "pawl_leases_lost_total", "counter", "Turns that found their lease gone.", stats->leases_lost);
-    add_family(out, "pawl_commits_total", "counter", "Transactions on the store, by how they ended.");
+    add_family(out, "pawl_commits_total", "counter", "Transactions on the store, by result.");
     add_labelled(out, "pawl_commits_total", "result", "done", stats->commits);
     add_labelled(out, "pawl_commits_total", "result", "failed", stats->commits_failed);
     add_single_histogram(out, "pawl_commit_units", "Units of work in one transaction.", &stats->units);
@@ -156,10 +157,10 @@ static void add_engine(struct pw_buffer *out, const struct pawl_stats *stats)
 
 static void add_memory(struct pw_buffer *out, const struct pawl_stats *stats)
 {
-    add_single(out, "pawl_memory_budget_bytes", "gauge", "Memory for requests, answers and histories, at most.",
+    add_single(out, "pawl_memory_budget_bytes", "gauge", "Maximum memory for requests, answers and histories.",
                stats->memory_bytes_max);
-    add_single(out, "pawl_memory_held_bytes", "gauge", "Of that budget, how much is in use.", stats->memory_bytes_held);
-    add_single(out, "pawl_memory_refusals_total", "counter", "How often the budget was refused.",
+    add_single(out, "pawl_memory_held_bytes", "gauge", "Memory of that budget in use.", stats->memory_bytes_held);
+    add_single(out, "pawl_memory_refusals_total", "counter", "Requests for memory that the budget refused.",
                stats->memory_refusals);
 }
 
@@ -167,19 +168,19 @@ static void add_store(struct pw_buffer *out, pawl_engine *engine, bool asks_stor
 {
     struct pawl_backlog backlog = { .struct_size = sizeof backlog };
     bool is_up = asks_store && pawl_backlog_read(engine, &backlog, NULL) == PAWL_OK;
-    add_single(out, "pawl_store_up", "gauge", "Whether the store could be asked for what follows.", is_up);
+    add_single(out, "pawl_store_up", "gauge", "Whether the store could be read for the metrics below.", is_up);
     if (!is_up)
         return;
     add_family(out, "pawl_instances", "gauge", "Unfinished instances in the store, by status.");
     add_labelled(out, "pawl_instances", "status", "active", backlog.active);
     add_labelled(out, "pawl_instances", "status", "waiting", backlog.waiting);
     add_labelled(out, "pawl_instances", "status", "paused", backlog.paused);
-    add_single(out, "pawl_queue_depth", "gauge", "Runs that are due and that nobody works on.", backlog.due);
-    add_family(out, "pawl_hook_deliveries", "gauge", "Deliveries of hooks that wait, or that failed for good.");
+    add_single(out, "pawl_queue_depth", "gauge", "Runs that are due and not being worked on.", backlog.due);
+    add_family(out, "pawl_hook_deliveries", "gauge", "Deliveries of hooks that are pending or have failed for good.");
     add_labelled(out, "pawl_hook_deliveries", "status", "pending", backlog.deliveries_pending);
     add_labelled(out, "pawl_hook_deliveries", "status", "failed", backlog.deliveries_failed);
     int64_t age_ms = backlog.due > 0 ? pawl_now_ms(engine) - backlog.oldest_due_at_ms : 0;
-    add_family(out, "pawl_queue_oldest_age_seconds", "gauge", "For how long the oldest of them has been due.");
+    add_family(out, "pawl_queue_oldest_age_seconds", "gauge", "How long the oldest due run has been due.");
     add_figure(out, "pawl_queue_oldest_age_seconds", "", none, age_ms > 0 ? (double)age_ms / 1000 : 0);
 }
 
@@ -190,7 +191,7 @@ static void add_runners(struct pw_buffer *out, pawl_engine *engine)
     size_t count;
     pawl_scope *scope = pawl_scope_new();
     if (scope != NULL && pawl_list_runners(engine, scope, &runners, &count, NULL) == PAWL_OK)
-        add_single(out, "pawl_runners", "gauge", "Runners on the store that live, on all machines.", (int64_t)count);
+        add_single(out, "pawl_runners", "gauge", "Live runners on the store, on all machines.", (int64_t)count);
     pawl_scope_free(scope);
 }
 
@@ -199,9 +200,10 @@ static void add_runner(struct pw_buffer *out, pawl_runner *runner)
     struct pawl_runner_stats stats;
     pawl_runner_stats_read(runner, &stats);
     add_single(out, "pawl_runner_turns_total", "counter", "Turns taken by this process's runner.", stats.turns);
-    add_single(out, "pawl_runner_in_flight", "gauge", "Runs that it holds now.", stats.in_flight);
-    add_single(out, "pawl_runner_cached_bytes", "gauge", "Memory of recent runs that it keeps.", stats.cached_bytes);
-    add_single(out, "pawl_runner_threads_blocked", "gauge", "Threads that calls which do not return keep now.",
+    add_single(out, "pawl_runner_in_flight", "gauge", "Runs that this process's runner holds now.", stats.in_flight);
+    add_single(out, "pawl_runner_cached_bytes", "gauge", "Memory that the runner uses to cache recent runs.",
+               stats.cached_bytes);
+    add_single(out, "pawl_runner_threads_blocked", "gauge", "Threads blocked now by calls that do not return.",
                stats.threads_blocked);
     add_family(out, "pawl_runner_calls_blocked_total", "counter",
                "Calls that did not return in time: workflow code outside a step, and bodies past their timeout.");
@@ -245,7 +247,7 @@ static void add_requests(struct pw_buffer *out, pawl_http *http)
         add_responses(out, &figures);
     }
     add_family(out, "pawl_http_request_duration_seconds", "histogram",
-               "From taking a request up to its answer, or to a stream's head.");
+               "Time from taking up a request to its answer, or to a stream's head.");
     for (size_t i = 0; i < pw_http_figures_count(); i++) {
         pw_http_figures_read(http, i, &figures);
         add_durations(out, &figures);

@@ -24,7 +24,7 @@ pw_http_step_fn pw_http_run_tick, pw_http_run_tick_done;
 
 /* result.c */
 pw_http_step_fn pw_http_result, pw_http_result_look;
-/* Answers when the instance of match.workflow and match.id has finished, or after wait_ms. pw_http_result_look()
+/* Answers when the instance of match.workflow and match.id has finished, or after wait_ms.  pw_http_result_look()
  * carries it on. */
 pawl_status pw_http_result_await(pawl_http_call *call, int64_t wait_ms);
 /* Answers {id, runNumber, details}: 200 if the run has finished, else 202. */

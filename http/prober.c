@@ -1,4 +1,5 @@
-/* prober.c - see prober.h. */
+/* prober.c - see prober.h.  Looks are numbered: a request asks for the look after the one under way (begun + 1), and
+ * has its verdict once `done` has reached that number. */
 #include "http/prober.h"
 
 #include "pawl/hooks.h"

@@ -37,7 +37,7 @@ void pw_http_query_check(pawl_http_call *call, const char *const *keys)
         if (!contains(keys, pair->key) && keys == NULL)
             pw_http_issue(call, pair->key, "there is no such query parameter: this route takes none");
         else if (!contains(keys, pair->key))
-            pw_http_issue(call, pair->key, "there is no such query parameter; there are %s", listed(keys, text));
+            pw_http_issue(call, pair->key, "there is no such query parameter; this route takes %s", listed(keys, text));
         else if (pw_http_query(call, pair->key) != pair->value)
             pw_http_issue(call, pair->key, "is given more than once");
         else if (pair->value[0] == '\0')
@@ -83,7 +83,7 @@ bool pw_http_query_integer(pawl_http_call *call, const char *key, int64_t min, i
         return true;
     }
     if (max == INT64_MAX)
-        pw_http_issue(call, key, "\"%.40s\" is not a whole number from %lld on", text, (long long)min);
+        pw_http_issue(call, key, "\"%.40s\" is not a whole number of at least %lld", text, (long long)min);
     else
         pw_http_issue(call, key, "\"%.40s\" is not a whole number from %lld to %lld", text, (long long)min,
                       (long long)max);

@@ -126,10 +126,10 @@ static bool write_refusals(pawl_http_server *server)
     } texts[PW_REFUSAL_COUNT] = {
         [PW_REFUSE_BODY] = { "PAYLOAD_TOO_LARGE", "the request's body is too large" },
         [PW_REFUSE_HEADERS] = { "HEADERS_TOO_LARGE", "the request's headers are too large" },
-        [PW_REFUSE_FRAMING] = { "VALIDATION_FAILED", "a request's body comes with one Content-Length, or with "
-                                                     "Transfer-Encoding: chunked; no header is folded, or has a "
-                                                     "blank in its name" },
-        [PW_REFUSE_HOST] = { "VALIDATION_FAILED", "a request has one Host header; only one of HTTP/1.0 may have none" },
+        [PW_REFUSE_FRAMING] = { "VALIDATION_FAILED", "a request's body needs one Content-Length or "
+                                                     "Transfer-Encoding: chunked; headers must not be folded "
+                                                     "or have a blank in their name" },
+        [PW_REFUSE_HOST] = { "VALIDATION_FAILED", "a request needs exactly one Host header; HTTP/1.0 may omit it" },
         [PW_REFUSE_MEMORY] = { "STORE_UNAVAILABLE", "out of memory; try again" },
         [PW_REFUSE_BUDGET] = { PW_HTTP_OVER_BUDGET, PW_HTTP_OVER_BUDGET_TEXT },
     };

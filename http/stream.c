@@ -91,7 +91,7 @@ static pawl_status open_stream(pawl_http_call *call, const char *since)
     struct pw_http_stream_work *stream = &call->work.stream;
     if (atomic_fetch_add(&http->streams, 1) >= http->options.streams_max) {
         (void)atomic_fetch_sub(&http->streams, 1);
-        return pw_http_fail(call, 503, "TOO_MANY_STREAMS", "%d streams are open, which is all that there may be",
+        return pw_http_fail(call, 503, "TOO_MANY_STREAMS", "%d streams are open, which is the maximum",
                             (int)http->options.streams_max);
     }
     *stream = (struct pw_http_stream_work){ 0 };
@@ -110,7 +110,7 @@ pawl_status pw_http_stream(pawl_http_call *call)
     if (since != NULL && since[0] == '\0')
         since = NULL;
     if (pw_http_is_draining(call))
-        return pw_http_fail(call, 503, "DRAINING", "this server is about to stop");
+        return pw_http_fail(call, 503, "DRAINING", "this server is stopping");
     pawl_status status = open_stream(call, since);
     if (call->state == PW_HTTP_ANSWERED)
         return PAWL_OK;
@@ -124,7 +124,7 @@ pawl_status pw_http_stream(pawl_http_call *call)
     else if (since != NULL && count == 0 && call->work.stream.is_ended)
         pw_http_answer_empty(call);
     else if (call->refuses_streams)
-        pw_http_fail(call, 406, "NOT_ACCEPTABLE", "a stream cannot be answered here");
+        pw_http_fail(call, 406, "NOT_ACCEPTABLE", "streams are not supported here");
     else
         pw_http_answer_stream(call);
     call->work.stream.heartbeat_at_ms = pawl_now_ms(call->http->engine) + call->http->options.heartbeat_ms;

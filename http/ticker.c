@@ -1,4 +1,5 @@
-/* ticker.c - see ticker.h. */
+/* ticker.c - see ticker.h.  One thread, run(), takes ticks from the queue.  `current` links the tick under way to
+ * its caller. */
 #include "http/ticker.h"
 
 bool pw_http_ticker_init(struct pw_http_ticker *ticker, pawl_runner *runner)

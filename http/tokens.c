@@ -239,7 +239,7 @@ pawl_status pawl_token_make(const char *name, const char *scopes, const char *pe
     if (status != PAWL_OK)
         return status;
     if (gnutls_rnd(GNUTLS_RND_KEY, secret, sizeof secret) != 0)
-        return fail(error, PAWL_STOPPED, "there is no randomness to be had for a token");
+        return fail(error, PAWL_STOPPED, "no randomness is available to make a token");
     write_token(secret, token);
     gnutls_memset(secret, 0, sizeof secret);
     if (!hash_text(token, strlen(token), hash))
@@ -312,7 +312,7 @@ static pawl_status parse_permissions(const char *at, const char *wanted, struct 
 /* The error does not quote the line, because somebody may have put the token itself there. */
 static pawl_status parse_line(const char *line, struct token *out_token, struct pawl_error *error)
 {
-    static const char wanted[] = "a token's line is \"name scope,scope sha256:hex\", as it was printed for it";
+    static const char wanted[] = "a token's line is \"name scope,scope sha256:hex\", as it was printed with the token";
     const char *at = line, *name, *scopes, *hash;
     size_t name_size, scopes_size, hash_size;
     if (!next_word(&at, &name, &name_size) || !next_word(&at, &scopes, &scopes_size) ||
@@ -334,7 +334,7 @@ static pawl_status keep(pawl_tokens *tokens, const struct token *token, struct p
 {
     for (size_t i = 0; i < tokens->count; i++) {
         if (memcmp(tokens->items[i].hash, token->hash, HASH_SIZE) == 0)
-            return fail(error, PAWL_INVALID, "one token stands there twice, as %s and as %s", tokens->items[i].name,
+            return fail(error, PAWL_INVALID, "the same token is listed twice, as %s and as %s", tokens->items[i].name,
                         token->name);
     }
     if (tokens->count >= TOKENS_MAX)
@@ -491,7 +491,7 @@ bool pawl_tokens_authorize(void *tokens, const struct pawl_http_subject *subject
     if (text == NULL || text[0] == '\0')
         return refuse(out_refusal, 401, "UNAUTHORIZED", "send a token: the header \"Authorization: Bearer <token>\"");
     if (!hash_text(text, strlen(text), hash))
-        return refuse(out_refusal, 401, "UNAUTHORIZED", "this token could not be looked at");
+        return refuse(out_refusal, 401, "UNAUTHORIZED", "this token could not be checked");
     (void)pthread_mutex_lock(&kept->lock);
     struct token *token = find(kept, hash);
     bool allowed = token != NULL ? judge(kept, token, subject, out_refusal)

@@ -161,7 +161,7 @@ static pawl_status run(const struct command *command, const char *source, int si
     pid_t process;
     int flaw = start(command, &process);
     if (flaw != 0)
-        return problem(error, PAWL_INVALID, "cannot run the compiler %.100s: %s; $CC names another one",
+        return problem(error, PAWL_INVALID, "cannot run the compiler %.100s: %s; set $CC to another one",
                        command->words[0], strerror(flaw));
     int number = await_end(process, signal_fd, -1);
     if (number != 0) {
@@ -171,7 +171,7 @@ static pawl_status run(const struct command *command, const char *source, int si
     }
     int status = collect(process);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
-        return problem(error, PAWL_INVALID, "there is no compiler %.100s; $CC names another one", command->words[0]);
+        return problem(error, PAWL_INVALID, "there is no compiler %.100s; set $CC to another one", command->words[0]);
     return WIFEXITED(status) && WEXITSTATUS(status) == 0
                ? PAWL_OK
                : problem(error, PAWL_FAILED, "%.300s does not compile", source);

@@ -67,7 +67,7 @@ static pawl_status read_secret(const struct place *place, const pawl_value *valu
 {
     const char *text = pawl_value_string(value, NULL, NULL);
     if (hook->secret != NULL)
-        return wrong(place, "stands beside the other one: a webhook has a secret or a secretFile");
+        return wrong(place, "is one too many: a webhook has either a secret or a secretFile");
     if (text == NULL)
         return wrong(place, "is a text");
     if (is_file) {

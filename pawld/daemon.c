@@ -87,7 +87,7 @@ static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
     patience_begin(
         &patience, &daemon->log,
         "store %s is not open yet: it does not answer, is locked, or its tables are being made; waiting for it, "
-        "up to 10 s unless its URL says otherwise (pawl_busy_ms=, of SQLite busy_ms=)",
+        "up to 10 s unless its URL says otherwise (pawl_busy_ms=, or busy_ms= for SQLite)",
         settings->shown_store);
     pawl_status status = pawl_open(&options, &daemon->engine, &why); /* logs nothing while it waits */
     patience_end(&patience);

@@ -133,7 +133,7 @@ static pawl_status rebuild(struct dev *dev, int *out_signal, struct pawl_error *
     remove_modules(&modules);
     if (status == PAWL_FAILED)
         log_line(&dev->log, PAWL_LOG_INFO,
-                 dev->child != 0 ? "what ran before goes on running; waiting for a change" : "waiting for a change");
+                 dev->child != 0 ? "the previous version keeps running; waiting for a change" : "waiting for a change");
     return status == PAWL_FAILED || status == PAWL_INTERRUPTED ? PAWL_OK : status;
 }
 

@@ -80,9 +80,8 @@ bool guard_allows(const struct guard *guard, const struct pawl_http_subject *sub
     if (subject->scope == PAWL_HTTP_OPEN || subject->scope == PAWL_HTTP_DEFERRED) /* the token authorizes */
         return true;
     if (!is_unix && host != NULL && !is_ours(guard, host))
-        return refuse(out_refusal, "this Host is not one of mine; without tokens I answer to localhost only");
+        return refuse(out_refusal, "unknown Host; without tokens only localhost is allowed");
     if (origin != NULL && !may_ask(guard, origin, host))
-        return refuse(out_refusal,
-                      "pages of this Origin may not ask; --cors lets one in, tokens let in whoever has one");
+        return refuse(out_refusal, "pages of this Origin are not allowed; allow one with --cors, or use tokens");
     return true;
 }

@@ -116,7 +116,8 @@ static size_t tell_dropped(void *user, int64_t dropped, char *text, size_t size)
 {
     const struct log *log = user;
     char message[128];
-    (void)snprintf(message, sizeof message, "%lld lines of this log were dropped: nobody read it", (long long)dropped);
+    (void)snprintf(message, sizeof message, "%lld lines of this log were dropped because nobody read it",
+                   (long long)dropped);
     struct pw_buffer line = compose(log, PAWL_LOG_WARN, NULL, 0, message);
     size_t fitting = line.size < size ? line.size : size;
     if (fitting > 0)

@@ -15,72 +15,73 @@ enum { PATH_SIZE_MAX = 4096, GIB = 1 << 30 };
 
 #define AT(field) .offset = offsetof(struct settings, field)
 static const struct pw_option settings_table[] = {
-    PW_OPTIONS_OF("where things are"),
+    PW_OPTIONS_OF("places"),
     { "store", 0, PW_OPTION_TEXT, "URL",
       .help = "the database: sqlite:path or postgres://host/database (sqlite:pawl.db)", .key = "store",
       .max = PATH_SIZE_MAX, AT(store) },
     { "listen", 0, PW_OPTION_TEXTS, "ADDRESS",
       .help = "host:port, [address]:port, :port or unix:path; may be given more than once (127.0.0.1:7295; "
-              "port 0 takes a free one). Anything but loopback and Unix sockets needs tokens",
+              "port 0 takes a free port). Anything but loopback and Unix sockets needs tokens",
       .key = "listen", .max = 16, AT(listen) },
-    { "mount", 0, PW_OPTION_TEXT, "PATH", .help = "where the API begins (/api); \"\" for the root", .key = "mount",
-      .max = 256, AT(mount) },
-    { "config", 0, PW_OPTION_FILE, "FILE", .help = "JSON; see below. Flags win over it", AT(config) },
+    { "mount", 0, PW_OPTION_TEXT, "PATH", .help = "the path where the API begins (/api); \"\" for the root",
+      .key = "mount", .max = 256, AT(mount) },
+    { "config", 0, PW_OPTION_FILE, "FILE", .help = "a JSON file; see below. Flags override it", AT(config) },
     PW_OPTIONS_OF("running"),
     { "worker", 0, PW_OPTION_TEXTS, "MODULE",
-      .help = "load the functions of this module, and none of its workflows: a worker that carries out the "
-              "calls which workflows elsewhere on the store make. May be given more than once, and without "
-              "other modules",
+      .help = "load only the functions of this module and none of its workflows, to carry out calls of workflows "
+              "that run in other processes on the store. May be given more than once, and without other "
+              "modules",
       .key = "workerModules", .max = PW_TEXTS_MAX, AT(worker_modules) },
     { "workers", 0, PW_OPTION_NUMBER, "N",
-      .help = "step bodies at once (8); 0: run nothing here, ticks and other processes on the store do",
+      .help = "how many step bodies run at once (8); 0: run none here, leave them to ticks and other processes",
       .key = "workers", .max = PW_WORKERS_MAX, AT(workers) },
-    { "in-flight", 0, PW_OPTION_NUMBER, "N", .help = "runs held at once (256)", .key = "inFlight", .min = 1,
-      .max = 1000000, AT(in_flight) },
+    { "in-flight", 0, PW_OPTION_NUMBER, "N", .help = "how many runs are held at once (256)", .key = "inFlight",
+      .min = 1, .max = 1000000, AT(in_flight) },
     { "drain-ms", 0, PW_OPTION_NUMBER, "N",
-      .help = "how long stopping may take before it stops anyway (30000); 0: as long as it takes", .key = "drainMs",
+      .help = "how long a drain may take before pawld stops at once (30000); 0: no limit", .key = "drainMs",
       .max = PW_DAY_MS, AT(drain_ms) },
-    { "allow-tick", 0, PW_OPTION_FLAG, NULL, .help = "POST /_runner/tick is answered", .key = "allowTick",
-      AT(allow_tick) },
+    { "allow-tick", 0, PW_OPTION_FLAG, NULL, .help = "allow POST /_runner/tick", .key = "allowTick", AT(allow_tick) },
     { "migrate-only", 0, PW_OPTION_FLAG, NULL,
-      .help = "bring the store's tables up to this version, and exit; needs no module. Without it that is "
-              "done at the start",
+      .help = "migrate the store's tables to this version and exit; needs no module. Without this flag they are "
+              "migrated at the start",
       AT(migrate_only) },
     { "dev", 0, PW_OPTION_FLAG, NULL,
-      .help = "the files are C source: compile them with $CC (cc), $CFLAGS and $LDLIBS, load them, and do "
-              "so again whenever they change",
+      .help = "take C source files: compile them with $CC (cc), $CFLAGS and $LDLIBS, load them, and do so again "
+              "whenever they change",
       .key = "dev", AT(dev) },
-    PW_OPTIONS_OF("who may"),
+    PW_OPTIONS_OF("security"),
     { "tokens", 0, PW_OPTION_FILE, "FILE",
-      .help = "lines that `pawld token new` printed; without tokens everybody who can connect may do "
-              "everything",
+      .help = "a file with the lines that `pawld token new` printed; without tokens everybody who can connect may "
+              "do everything",
       .key = "tokensFile", .min = 1, .max = PATH_SIZE_MAX, AT(tokens_file) },
     { "rate-limit", 0, PW_OPTION_REAL, "N",
-      .help = "requests a second for each token, with bursts of as many; more are answered 429 (no limit)",
-      .key = "rateLimit", .max = 1000000, AT(rate_limit) },
-    { "tls-cert", 0, PW_OPTION_FILE, "FILE", .help = "serve https: the certificate with its chain, PEM ...",
-      .key = "tls.cert", .min = 1, .max = PATH_SIZE_MAX, AT(tls_cert) },
-    { "tls-key", 0, PW_OPTION_FILE, "FILE", .help = "... and its key", .key = "tls.key", .min = 1, .max = PATH_SIZE_MAX,
-      AT(tls_key) },
+      .help = "requests a second for each token, with bursts of as many; more get 429 (no limit)", .key = "rateLimit",
+      .max = 1000000, AT(rate_limit) },
+    { "tls-cert", 0, PW_OPTION_FILE, "FILE",
+      .help = "serve https with this certificate and its chain, in PEM; needs --tls-key", .key = "tls.cert", .min = 1,
+      .max = PATH_SIZE_MAX, AT(tls_cert) },
+    { "tls-key", 0, PW_OPTION_FILE, "FILE", .help = "the certificate's private key, in PEM", .key = "tls.key", .min = 1,
+      .max = PATH_SIZE_MAX, AT(tls_key) },
     { "tls-allow-readable-key", 0, PW_OPTION_FLAG, NULL,
-      .help = "take a key that everybody on the machine can read, as containers mount them; otherwise such "
-              "a key is refused",
+      .help = "accept a key that everybody on the machine can read, as containers mount them; otherwise it is "
+              "refused",
       .key = "tls.allowReadableKey", AT(tls_allow_readable_key) },
     { "cors", 0, PW_OPTION_TEXT, "ORIGIN",
       .help = "let pages of this origin use the API: https://example.org, or * (none)", .key = "cors", .min = 1,
       .max = 256, AT(cors) },
-    PW_OPTIONS_OF("telling"),
-    { "log", 0, PW_OPTION_CHOICE, "FORMAT", .help = "json: an object a line; plain; auto: plain on a terminal (auto)",
+    PW_OPTIONS_OF("logging"),
+    { "log", 0, PW_OPTION_CHOICE, "FORMAT",
+      .help = "json: one object a line; plain: text; auto: plain on a terminal, else json (auto)",
       .choices = "auto json plain", .key = "log", AT(log) },
-    { "log-level", 0, PW_OPTION_CHOICE, "LEVEL", .help = "debug, info, warn or error, and what is worse (info)",
+    { "log-level", 0, PW_OPTION_CHOICE, "LEVEL", .help = "debug, info, warn or error: log this level and worse (info)",
       .choices = "debug info warn error", .key = "logLevel", AT(log_level) },
     PW_OPTIONS_ASKED(struct settings, asked),
     PW_OPTIONS_OF("only in the configuration file"),
-    { NULL, 0, PW_OPTION_TEXTS, NULL, .help = "a list of files; workerModules: those of --worker", .key = "modules",
-      .max = PW_TEXTS_MAX, AT(modules) },
+    { NULL, 0, PW_OPTION_TEXTS, NULL, .help = "a list of module files; the key of --worker is workerModules",
+      .key = "modules", .max = PW_TEXTS_MAX, AT(modules) },
     { NULL, 0, PW_OPTION_OTHER, "an object of at most 256 functions, each {\"concurrency\": n}",
-      .help = "{name: {concurrency}}: how many calls of a function are carried out at once, by all workers "
-              "on the store whose pawld says so",
+      .help = "{name: {concurrency}}: how many calls of a function run at once, over all workers on the store "
+              "that set this limit",
       .key = "functions" },
     { NULL, 0, PW_OPTION_OTHER, "a list of texts, each a line that \"pawld token new\" printed",
       .help = "a list of lines, as in the file that tokensFile names", .key = "tokens" },
@@ -88,30 +89,30 @@ static const struct pw_option settings_table[] = {
       .help = "a list of {name, url, events, secret or secretFile, timeoutMs, attempts, delayMs}. Events "
               "are onWorkflowEnqueued and onInstanceFinished; the secret signs each body (HMAC-SHA256)",
       .key = "webhooks" },
-    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "deliveries at once (4)", .key = "webhookParallelism", .min = 1,
-      .max = 64, AT(webhook_parallelism) },
-    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "steps of a run", .key = "limits.steps", .min = 1, .max = 1000000,
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "how many webhook deliveries run at once (4)",
+      .key = "webhookParallelism", .min = 1, .max = 64, AT(webhook_parallelism) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "most steps of a run", .key = "limits.steps", .min = 1, .max = 1000000,
       AT(steps) },
-    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "sleeps, waits and races of a run", .key = "limits.waits", .min = 1,
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "most sleeps, waits and races of a run", .key = "limits.waits", .min = 1,
       .max = 1000000, AT(waits) },
-    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "of a payload, a result or an error", .key = "limits.payloadBytes",
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "largest payload, result or error", .key = "limits.payloadBytes",
       .min = 1, .max = GIB, AT(payload_bytes) },
-    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "events that a run has not taken yet", .key = "limits.unreadEvents",
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "most events that a run has not taken yet", .key = "limits.unreadEvents",
       .min = 1, .max = 1000000000, AT(unread_events) },
     { NULL, 0, PW_OPTION_NUMBER, NULL,
-      .help = "for bodies, answers and histories together (a quarter of the machine's memory, or of the "
+      .help = "memory for bodies, answers and histories together (a quarter of the machine's memory, or of the "
               "control group's)",
       .key = "limits.memoryBytes", .min = 1 << 20, .max = INT64_MAX, AT(memory_bytes) },
-    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "of a request", .key = "limits.bodyBytes", .min = 1, .max = GIB,
-      AT(body_bytes) },
-    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "of a request's headers", .key = "limits.headerBytes", .min = 1024,
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "largest body of a request", .key = "limits.bodyBytes", .min = 1,
+      .max = GIB, AT(body_bytes) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "largest headers of a request", .key = "limits.headerBytes", .min = 1024,
       .max = 1 << 20, AT(header_bytes) },
-    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "of clients at once", .key = "limits.connections", .min = 1,
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "most connections at once", .key = "limits.connections", .min = 1,
       .max = 1000000, AT(connections) },
-    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "of events, at once", .key = "limits.streams", .min = 1, .max = 1000000,
-      AT(streams) },
-    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "that answer requests", .key = "limits.threads", .min = 1, .max = 64,
-      AT(threads) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "most event streams at once", .key = "limits.streams", .min = 1,
+      .max = 1000000, AT(streams) },
+    { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "threads that answer requests", .key = "limits.threads", .min = 1,
+      .max = 64, AT(threads) },
     { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "how long a request may wait for a run or a job", .key = "limits.waitMs",
       .min = 1, .max = PW_DAY_MS, AT(wait_ms) },
     { NULL, 0, PW_OPTION_NUMBER, NULL, .help = "how long a client may take to send a request",
@@ -123,7 +124,7 @@ static const struct pw_option settings_table[] = {
               "longer is logged, and its thread is replaced",
       .key = "limits.codeMs", .min = 100, .max = PW_DAY_MS, AT(code_ms) },
     { NULL, 0, PW_OPTION_NUMBER, NULL,
-      .help = "at this many such threads no new runs are taken, and /health/ready is 503 (64)",
+      .help = "with this many blocked threads no new runs are taken, and /health/ready is 503 (64)",
       .key = "limits.blockedThreads", .min = 1, .max = 10000, AT(blocked_threads) },
 };
 #undef AT
@@ -131,24 +132,22 @@ static const struct pw_option settings_table[] = {
 static const struct pw_section settings_sections[] = {
     { "pawld token new",
       .text =
-          "Makes a token. It is shown once, on standard error; the line to keep, which holds its hash, is on standard "
-          "output. Scopes: read, create, manage, event, tick, work. A workflow that requires permissions lets in "
-          "tokens that have all of them: --permission admin, more than once or joined by commas." },
+          "Makes a token. It is shown once, on standard error. The line to keep, which holds its hash, is printed on "
+          "standard output. Scopes: read, create, manage, event, tick, work. A workflow that requires permissions "
+          "accepts tokens that have all of them: --permission admin, given more than once or joined by commas." },
     { "configuration file",
-      .text =
-          "It is one JSON object. Every flag is a key of it, in this spelling: store, listen (a text or a list), "
-          "mount, workers, inFlight, drainMs, allowTick, dev, workerModules (a text or a list), tokensFile, "
-          "rateLimit, cors, log, logLevel, tls {cert, key, allowReadableKey}. Keys with a dot stand in an object of "
-          "their own: limits {steps, waits}. Paths are relative to the current directory." },
+      .text = "One JSON object. Every flag is a key, in this spelling: store, listen (a text or a list), "
+              "mount, workers, inFlight, drainMs, allowTick, dev, workerModules (a text or a list), tokensFile, "
+              "rateLimit, cors, log, logLevel, tls {cert, key, allowReadableKey}. Keys with a dot are nested objects: "
+              "limits {steps, waits}. Paths are relative to the current directory." },
     { "exit status",
       .entries =
           (const struct pw_entry[]){
               { "0", "stopped as asked" },
-              { "1",
-                "could not start (a file that cannot be read, a store that cannot be opened, a taken port), or had "
-                "to stop at once" },
-              { "2", "wrong use, of a flag or in a file" },
-              { "128 and a number", "a second signal of that number stopped it" },
+              { "1", "could not start (an unreadable file, a store that cannot be opened, a port in use), or had "
+                     "to stop at once" },
+              { "2", "wrong use of a flag, or an error in a file" },
+              { "128 plus a number", "a second signal, of that number, stopped it" },
               { NULL, NULL } } },
     { "examples",
       .examples =
@@ -171,10 +170,10 @@ const struct pw_program settings_program = {
                                          "pawld [options] --worker module.so ...",
                                          "pawld token new --scope read,create [--name NAME] [--permission P]", NULL },
               .description =
-                  "Runs the workflows of the modules and serves them over HTTP, until SIGTERM or SIGINT: then it "
-                  "takes no new work, answers the requests under way, lets step bodies finish and gives its "
-                  "leases back. A second signal stops it at once; nothing is lost but the bodies under way, "
-                  "which run again.",
+                  "Runs the workflows of the modules and serves them over HTTP until SIGTERM or SIGINT. Then it takes "
+                  "no new work, answers the requests under way, lets step bodies finish and gives its leases "
+                  "back. A second signal stops it at once. Nothing is lost but the bodies under way, which run "
+                  "again.",
               .sections = settings_sections,
               .section_count = sizeof settings_sections / sizeof settings_sections[0],
               .volume = 8,
@@ -295,7 +294,7 @@ pawl_status settings_check(const struct settings *settings, struct pawl_error *e
 {
     const char *mount = settings->mount;
     if (settings->migrate_only && settings->dev)
-        return problem(error, PAWL_INVALID, "--migrate-only runs nothing, and --dev does; only one of them");
+        return problem(error, PAWL_INVALID, "--migrate-only and --dev cannot be combined");
     bool has_some = settings->modules.count > 0 || (settings->worker_modules.count > 0 && !settings->dev);
     if (!has_some && !settings->migrate_only)
         return problem(error, PAWL_INVALID, "which modules? pawld [options] module.so ... (see pawld --help)");

@@ -75,9 +75,9 @@ struct new_token {
 #define AT(field) .offset = offsetof(struct new_token, field)
 static const struct pw_option scope_option = { "scope",   0, PW_OPTION_TEXT, "SCOPES", .help = "what it may do",
                                                AT(scopes) };
-static const struct pw_option name_option = { "name", 0, PW_OPTION_TEXT, "NAME", .help = "of the token", AT(name) };
+static const struct pw_option name_option = { "name", 0, PW_OPTION_TEXT, "NAME", .help = "the token's name", AT(name) };
 static const struct pw_option permission_option = {
-    "permission", 0, PW_OPTION_TEXTS, "P", .help = "that it has", .max = PW_TEXTS_MAX, AT(permissions)
+    "permission", 0, PW_OPTION_TEXTS, "P", .help = "a permission that it has", .max = PW_TEXTS_MAX, AT(permissions)
 };
 #undef AT
 
@@ -92,13 +92,13 @@ static pawl_status parse_new(int count, char **values, struct new_token *out_new
         if (found == PW_WORDS_END)
             break;
         if (found == PW_WORDS_FOUND && word.option == NULL)
-            return problem(error, PAWL_INVALID, "what is \"%.60s\"? (see pawld --help)", word.value);
+            return problem(error, PAWL_INVALID, "unknown argument \"%.60s\" (see pawld --help)", word.value);
         if (found == PW_WORDS_WRONG || !pw_option_set(word.option, out_new, word.who, word.value, wrong))
             return problem(error, PAWL_INVALID, "%s", wrong);
     }
     if (out_new->scopes == NULL)
         return problem(error, PAWL_INVALID,
-                       "what may it do? --scope is read, create, manage, event, tick, work, or some of them");
+                       "--scope is missing: give one or more of read, create, manage, event, tick, work");
     return PAWL_OK;
 }
 

@@ -103,7 +103,7 @@ TEST_OF(kit, what_runs_goes_on_while_its_source_is_broken)
     await_reload(pawld, 1);
 
     replace_file("flow.c", source_of(kit, "no_such_function()"));
-    pawld_await(pawld, "what ran before goes on running");
+    pawld_await(pawld, "the previous version keeps running");
 
     assert_non_null(strstr(pawld->errors, "no_such_function"));
     create(kit, pawld, "flow", "a", NULL);

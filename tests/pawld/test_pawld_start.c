@@ -410,7 +410,7 @@ TEST_OF(kit, the_tables_can_be_made_without_running_anything)
     assert_one_line(pawld, "store sqlite:nowhere/a.db: ");
     pawld_forget(kit);
     assert_int_equal(PAWLD_RUN(kit, &pawld, "--dev", "--migrate-only", "a.c"), 2);
-    assert_one_line(pawld, "--migrate-only runs nothing");
+    assert_one_line(pawld, "--migrate-only and --dev cannot be combined");
 }
 
 TEST_OF(kit, pages_of_other_origins_may_use_it_only_where_that_is_configured)
@@ -468,7 +468,7 @@ TEST_OF(kit, making_a_token_wrongly_is_told_in_one_line)
     } cases[] = {
         { { "token" }, "pawld token new --scope" },
         { { "token", "old" }, "pawld token new --scope" },
-        { { "token", "new" }, "--scope is read, create, manage, event, tick, work" },
+        { { "token", "new" }, "--scope is missing: give one or more of read, create, manage, event, tick, work" },
         { { "token", "new", "--scope", "read", "--permission" }, "--permission needs a value" },
         { { "token", "new", "--scope", "read", "--permission=" }, "--permission is empty" },
         { { "token", "new", "--scope", "read", "--permission", "a b" }, "permissions are 1 to 64 of" },
