@@ -12,8 +12,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "common/thread.h"
 
 struct apart_stage {
     char where[256], step[264];  /* the caller reads these only once the process is dead */
@@ -23,13 +24,6 @@ struct apart_stage {
     pid_t process; /* the id of the real process */
     _Atomic bool came_back;
 };
-
-static int64_t read_clock_ms(void)
-{
-    struct timespec now = { 0, 0 };
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* ---- In the process of its own ---------------------------------------------------------------------------------------- */
 
@@ -41,7 +35,7 @@ void apart_note(struct apart_stage *stage, const char *where, const char *step)
     }
     snprintf(stage->where, sizeof stage->where, "%s", where);
     snprintf(stage->step, sizeof stage->step, "%s", step);
-    atomic_store(&stage->heard_at_ms, read_clock_ms());
+    atomic_store(&stage->heard_at_ms, pw_monotonic_ms());
 }
 
 /* In bytes; 0 if unknown. */
@@ -88,7 +82,7 @@ static _Noreturn void run_here(apart_fn *function, void *user, struct apart_stag
 static void sleep_until(int64_t until_ms)
 {
     sigset_t of_children;
-    int64_t left_ms = until_ms - read_clock_ms();
+    int64_t left_ms = until_ms - pw_monotonic_ms();
     struct timespec left = { (time_t)(left_ms / 1000), (long)(left_ms % 1000) * 1000000 };
     (void)sigemptyset(&of_children);
     (void)sigaddset(&of_children, SIGCHLD);
@@ -105,7 +99,7 @@ static bool wait_for(pid_t process, const struct apart_stage *stage, int64_t sil
         if (ended < 0 && errno != EINTR)
             return false;
         int64_t until_ms = atomic_load(&stage->heard_at_ms) + silence_max_ms;
-        if (read_clock_ms() >= until_ms) {
+        if (pw_monotonic_ms() >= until_ms) {
             *is_silent = true;
             (void)kill(process, SIGKILL);
         } else {
@@ -141,7 +135,7 @@ bool apart_run(apart_fn *function, void *user, int64_t silence_max_ms, struct ap
     struct apart_stage *stage = mmap(NULL, sizeof *stage, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (stage == MAP_FAILED)
         return false;
-    atomic_store(&stage->heard_at_ms, read_clock_ms());
+    atomic_store(&stage->heard_at_ms, pw_monotonic_ms());
     (void)sigemptyset(&of_children);
     (void)sigaddset(&of_children, SIGCHLD);
     (void)signal(SIGCHLD, SIG_DFL);                      /* if it is ignored, children cannot be waited for */

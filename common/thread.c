@@ -29,10 +29,22 @@ void pw_lock_clear(pthread_mutex_t *lock, pthread_cond_t *changed)
     (void)pthread_mutex_destroy(lock);
 }
 
+static struct timespec read_clock(void)
+{
+    struct timespec now = { 0, 0 };
+    (void)clock_gettime(CLOCK_MONOTONIC, &now); /* this clock always exists */
+    return now;
+}
+
+int64_t pw_monotonic_ms(void)
+{
+    struct timespec now = read_clock();
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 struct timespec pw_cond_moment(int64_t ms)
 {
-    struct timespec until = { 0, 0 };
-    (void)clock_gettime(CLOCK_MONOTONIC, &until); /* this clock always exists */
+    struct timespec until = read_clock();
     until.tv_sec += (time_t)(ms / 1000);
     until.tv_nsec += (long)(ms % 1000) * 1000000;
     until.tv_sec += until.tv_nsec / 1000000000;

@@ -13,7 +13,8 @@ bool pw_cond_init(pthread_cond_t *cond);
 /* A lock with its condition: both, or neither. */
 bool pw_lock_init(pthread_mutex_t *lock, pthread_cond_t *changed);
 void pw_lock_clear(pthread_mutex_t *lock, pthread_cond_t *changed);
-/* The moment, of that clock, in so many ms. */
+/* The time of that clock, and the moment in so many ms. */
+int64_t pw_monotonic_ms(void);
 struct timespec pw_cond_moment(int64_t ms);
 /* Waits for a signal, at most that long; 0 or less returns at once. */
 void pw_cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t ms);

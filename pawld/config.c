@@ -70,11 +70,8 @@ static pawl_status read_secret(const struct place *place, const pawl_value *valu
         return wrong(place, "is one too many: a webhook has either a secret or a secretFile");
     if (text == NULL)
         return wrong(place, "is a text");
-    if (is_file) {
-        pawl_status status = file_read(place->settings->scope, text, &text, place->error);
-        if (status != PAWL_OK)
-            return status;
-    }
+    if (is_file)
+        PAWL_TRY(file_read(place->settings->scope, text, &text, place->error));
     size_t size = strlen(text);
     while (is_file && size > 0 && strchr(" \t\r\n", text[size - 1]) != NULL)
         size--;
@@ -167,7 +164,6 @@ static pawl_status read_value(struct place *place, const struct target *target, 
     char number[40];
     const char *text = text_of(option, value, number);
     bool is_list = option->kind == PW_OPTION_TEXTS && pawl_value_kind(value, NULL) == PAWL_KIND_ARRAY;
-    pawl_status status = PAWL_OK;
     if (option->kind == PW_OPTION_OTHER)
         return target->read_other(place, option, value, target->base);
     if (option->kind == PW_OPTION_TEXTS)
@@ -178,11 +174,11 @@ static pawl_status read_value(struct place *place, const struct target *target, 
         *(bool *)((char *)target->base + option->offset) = pawl_value_bool(value, NULL, false);
         return PAWL_OK;
     }
-    for (size_t i = 0; is_list && status == PAWL_OK && i < pawl_value_size(value, NULL); i++) {
+    for (size_t i = 0; is_list && i < pawl_value_size(value, NULL); i++) {
         text = pawl_value_string(pawl_value_item(value, i), NULL, NULL);
-        status = text != NULL ? set_text(place, target, option, text) : not_wanted(place, option, value);
+        PAWL_TRY(text != NULL ? set_text(place, target, option, text) : not_wanted(place, option, value));
     }
-    return is_list && pawl_value_size(value, NULL) > 0 ? status : not_wanted(place, option, value);
+    return is_list && pawl_value_size(value, NULL) > 0 ? PAWL_OK : not_wanted(place, option, value);
 }
 
 /* Lists the keys of the group: "store" and "tls" for "", "cert" for "tls.". */
@@ -240,10 +236,9 @@ static pawl_status read_key(struct place *place, const struct target *target, co
 static pawl_status read_object(struct place *place, const struct target *target, const char *group,
                                const pawl_value *object)
 {
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < pawl_value_size(object, NULL); i++)
-        status = read_key(place, target, group, pawl_value_key(object, i), pawl_value_item(object, i));
-    return status;
+    for (size_t i = 0; i < pawl_value_size(object, NULL); i++)
+        PAWL_TRY(read_key(place, target, group, pawl_value_key(object, i), pawl_value_item(object, i)));
+    return PAWL_OK;
 }
 
 /* ---- What is not just set ---------------------------------------------------------------------------------------- */
@@ -260,9 +255,7 @@ static pawl_status read_hook(struct place *place, const pawl_value *value, struc
 {
     const struct target target = { hook_options, sizeof hook_options / sizeof hook_options[0], hook, read_hook_other };
     *hook = (struct webhook_settings){ .timeout_ms = WEBHOOK_TIMEOUT_MS };
-    pawl_status status = read_object(place, &target, "", value);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(read_object(place, &target, "", value));
     const char *missing = hook->name == NULL     ? "name"
                           : hook->url == NULL    ? "url"
                           : hook->events == 0    ? "events"
@@ -299,21 +292,20 @@ static pawl_status read_other(struct place *place, const struct pw_option *optio
         return not_wanted(place, option, value);
     if (is_tokens)
         return read_tokens(place, value);
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct place inner = *place;
         if (is_functions) {
             struct function_settings *function = &settings->functions[settings->function_count++];
             *function = (struct function_settings){ .name = pawl_value_key(value, i) };
             (void)snprintf(inner.prefix, sizeof inner.prefix, "functions.%.64s.", function->name);
-            status = read_object(&inner, &(struct target){ function_options, 1, function, NULL }, "",
-                                 pawl_value_item(value, i));
+            PAWL_TRY(read_object(&inner, &(struct target){ function_options, 1, function, NULL }, "",
+                                 pawl_value_item(value, i)));
         } else {
             (void)snprintf(inner.prefix, sizeof inner.prefix, "webhooks.%zu.", i);
-            status = read_hook(&inner, pawl_value_item(value, i), &settings->webhooks[settings->webhook_count++]);
+            PAWL_TRY(read_hook(&inner, pawl_value_item(value, i), &settings->webhooks[settings->webhook_count++]));
         }
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status config_read(struct settings *settings, const char *path, struct pawl_error *error)
@@ -322,10 +314,8 @@ pawl_status config_read(struct settings *settings, const char *path, struct pawl
     struct pawl_error why;
     const char *text;
     pawl_value *value;
-    pawl_status status = file_read(settings->scope, path, &text, error);
-    if (status != PAWL_OK)
-        return status;
-    status = pawl_value_parse(settings->scope, text, strlen(text), &value, &why);
+    PAWL_TRY(file_read(settings->scope, path, &text, error));
+    pawl_status status = pawl_value_parse(settings->scope, text, strlen(text), &value, &why);
     if (status != PAWL_OK)
         return problem(error, status, "%.200s: %.280s", path, why.text);
     if (pawl_value_kind(value, NULL) != PAWL_KIND_OBJECT)

@@ -17,11 +17,11 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "address.h"
 #include "blocked.h"
+#include "common/thread.h"
 #include "log.h"
 #include "memory.h"
 #include "notify.h"
@@ -91,13 +91,13 @@ static pawl_status open_store(struct daemon *daemon, struct pawl_error *error)
         settings->shown_store);
     pawl_status status = pawl_open(&options, &daemon->engine, &why); /* logs nothing while it waits */
     patience_end(&patience);
-    if (status == PAWL_OK && pawl_store_warning(daemon->engine) != NULL)
+    if (status != PAWL_OK)
+        return problem(error, status, "store %.200s: %.280s", settings->shown_store,
+                       why.text[0] != '\0' ? why.text : pawl_status_text(status));
+    if (pawl_store_warning(daemon->engine) != NULL)
         log_line(&daemon->log, PAWL_LOG_WARN, "store %s: %s", settings->shown_store,
                  pawl_store_warning(daemon->engine));
-    if (status == PAWL_OK)
-        return PAWL_OK;
-    return problem(error, status, "store %.200s: %.280s", settings->shown_store,
-                   why.text[0] != '\0' ? why.text : pawl_status_text(status));
+    return PAWL_OK;
 }
 
 /* pawl_load_module() or pawl_load_functions(). */
@@ -116,33 +116,25 @@ static pawl_status load_module(struct daemon *daemon, const char *given, load_fn
     return status == PAWL_OK ? PAWL_OK : problem(error, PAWL_MODULE_INVALID, "module %.150s: %.340s", given, why.text);
 }
 
-static pawl_status load_modules(struct daemon *daemon, struct pawl_error *error)
-{
-    const struct settings *settings = daemon->settings;
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < settings->modules.count; i++)
-        status = load_module(daemon, settings->modules.items[i], pawl_load_module, error);
-    for (size_t i = 0; status == PAWL_OK && i < settings->worker_modules.count; i++)
-        status = load_module(daemon, settings->worker_modules.items[i], pawl_load_functions, error);
-    for (size_t i = 0; status == PAWL_OK && i < settings->function_count; i++) {
-        const struct function_settings *function = &settings->functions[i];
-        struct pawl_error why = { PAWL_OK, "" };
-        status = pawl_limit_function(daemon->engine, function->name, (int32_t)function->concurrency, &why);
-        if (status != PAWL_OK)
-            (void)problem(error, status, "functions: %.400s", why.text);
-    }
-    return status;
-}
-
 static pawl_status load_all(struct daemon *daemon, struct pawl_error *error)
 {
     const struct settings *settings = daemon->settings;
-    pawl_status status = load_modules(daemon, error);
-    if (status == PAWL_OK && settings->webhook_count > 0 && curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        status = problem(error, PAWL_NOMEM, "libcurl, which webhooks need, cannot be used");
-    for (size_t i = 0; status == PAWL_OK && i < settings->webhook_count; i++)
-        status = webhook_register(&daemon->webhooks[i], &settings->webhooks[i], &daemon->log, daemon->engine, error);
-    return status;
+    for (size_t i = 0; i < settings->modules.count; i++)
+        PAWL_TRY(load_module(daemon, settings->modules.items[i], pawl_load_module, error));
+    for (size_t i = 0; i < settings->worker_modules.count; i++)
+        PAWL_TRY(load_module(daemon, settings->worker_modules.items[i], pawl_load_functions, error));
+    for (size_t i = 0; i < settings->function_count; i++) {
+        const struct function_settings *function = &settings->functions[i];
+        struct pawl_error why = { PAWL_OK, "" };
+        pawl_status status = pawl_limit_function(daemon->engine, function->name, (int32_t)function->concurrency, &why);
+        if (status != PAWL_OK)
+            return problem(error, status, "functions: %.400s", why.text);
+    }
+    if (settings->webhook_count > 0 && curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        return problem(error, PAWL_NOMEM, "libcurl, which webhooks need, cannot be used");
+    for (size_t i = 0; i < settings->webhook_count; i++)
+        PAWL_TRY(webhook_register(&daemon->webhooks[i], &settings->webhooks[i], &daemon->log, daemon->engine, error));
+    return PAWL_OK;
 }
 
 /* ---- Who may ----------------------------------------------------------------------------------------------------- */
@@ -161,19 +153,19 @@ static size_t listen_count(const struct settings *settings)
 static pawl_status load_tokens(struct daemon *daemon, struct pawl_error *error)
 {
     const struct settings *settings = daemon->settings;
-    pawl_status status = tokens_load(settings, &daemon->tokens, error);
+    PAWL_TRY(tokens_load(settings, &daemon->tokens, error));
     daemon->guard = (struct guard){ .hosts = daemon->hosts, .cors = settings->cors };
-    for (size_t i = 0; status == PAWL_OK && daemon->tokens == NULL && i < listen_count(settings); i++) {
+    for (size_t i = 0; daemon->tokens == NULL && i < listen_count(settings); i++) {
         struct pw_address *address = &daemon->addresses[i];
-        status = address_parse(listen_at(settings, i), address, error);
+        PAWL_TRY(address_parse(listen_at(settings, i), address, error));
         daemon->hosts[daemon->guard.host_count++] = address->host;
-        if (status == PAWL_OK && !address_is_local(address))
-            status = problem(error, PAWL_INVALID,
-                             "will not listen on %.200s without tokens: everybody could use it.  Make one with `pawld "
-                             "token new` and pass --tokens FILE, or listen on 127.0.0.1",
-                             listen_at(settings, i));
+        if (!address_is_local(address))
+            return problem(error, PAWL_INVALID,
+                           "will not listen on %.200s without tokens: everybody could use it.  Make one with `pawld "
+                           "token new` and pass --tokens FILE, or listen on 127.0.0.1",
+                           listen_at(settings, i));
     }
-    return status;
+    return PAWL_OK;
 }
 
 static void warn_of_pages(const struct daemon *daemon)
@@ -221,10 +213,9 @@ static pawl_status open_runners(struct daemon *daemon, struct pawl_error *error)
     options.in_flight_max = (int32_t)settings->in_flight;
     options.code_ms_max = settings->code_ms;
     options.blocked_max = (int32_t)settings->blocked_threads;
-    pawl_status status = pawl_runner_open(daemon->engine, &options, &daemon->runner, error);
-    if (status == PAWL_OK && settings->allow_tick && settings->workers > 0)
-        status = pawl_runner_open(daemon->engine, &options, &daemon->ticker, error);
-    return status;
+    PAWL_TRY(pawl_runner_open(daemon->engine, &options, &daemon->runner, error));
+    bool needs_ticker = settings->allow_tick && settings->workers > 0;
+    return needs_ticker ? pawl_runner_open(daemon->engine, &options, &daemon->ticker, error) : PAWL_OK;
 }
 
 static pawl_status open_handler(struct daemon *daemon, struct pawl_error *error)
@@ -249,9 +240,7 @@ static pawl_status start_server(struct daemon *daemon, const char *listen, struc
     const struct settings *settings = daemon->settings;
     struct pawl_http_server_options options = PAWL_HTTP_SERVER_OPTIONS_INIT;
     struct pw_address address;
-    pawl_status status = address_parse(listen, &address, error);
-    if (status != PAWL_OK)
-        return status;
+    PAWL_TRY(address_parse(listen, &address, error));
     options.listen = listen;
     options.tls_cert = address.path != NULL ? NULL : settings->tls_cert; /* a Unix socket needs no TLS */
     options.tls_key = address.path != NULL ? NULL : settings->tls_key;
@@ -261,27 +250,23 @@ static pawl_status start_server(struct daemon *daemon, const char *listen, struc
     options.request_ms_max = settings->request_ms;
     options.idle_ms_max = settings->idle_ms;
     options.header_bytes_max = settings->header_bytes;
-    status = pawl_http_server_start(daemon->http, &options, &daemon->servers[daemon->server_count], error);
-    if (status == PAWL_OK)
-        daemon->server_count++;
-    return status;
+    PAWL_TRY(pawl_http_server_start(daemon->http, &options, &daemon->servers[daemon->server_count], error));
+    daemon->server_count++;
+    return PAWL_OK;
 }
 
-/* The settings are known to be valid here.  So a failure is a matter of the environment, such as a port in use or a
- * missing certificate, and not wrong use. */
 static pawl_status start_all(struct daemon *daemon, struct pawl_error *error)
 {
     const struct settings *settings = daemon->settings;
-    pawl_status status = PAWL_OK;
     warn_of_pages(daemon);
     warn_of_key(daemon);
-    for (size_t i = 0; status == PAWL_OK && i < listen_count(settings); i++)
-        status = start_server(daemon, listen_at(settings, i), error);
-    if (status == PAWL_OK && settings->workers > 0)
-        status = pawl_runner_start(daemon->runner, error);
-    if (status == PAWL_OK && settings->webhook_count > 0)
-        status = pawl_courier_start(daemon->engine, (int32_t)settings->webhook_parallelism, &daemon->courier, error);
-    return status == PAWL_INVALID ? PAWL_FAILED : status;
+    for (size_t i = 0; i < listen_count(settings); i++)
+        PAWL_TRY(start_server(daemon, listen_at(settings, i), error));
+    if (settings->workers > 0)
+        PAWL_TRY(pawl_runner_start(daemon->runner, error));
+    if (settings->webhook_count == 0)
+        return PAWL_OK;
+    return pawl_courier_start(daemon->engine, (int32_t)settings->webhook_parallelism, &daemon->courier, error);
 }
 
 /* Each connection takes a descriptor, and the usual soft limit is too low for that. */
@@ -300,16 +285,15 @@ static pawl_status start(struct daemon *daemon, struct pawl_error *error)
     daemon->drained_fd = eventfd(0, EFD_CLOEXEC);
     if (daemon->drained_fd < 0)
         return problem(error, PAWL_NOMEM, "no more descriptors: %s", strerror(errno));
-    pawl_status status = open_store(daemon, error);
-    if (status == PAWL_OK)
-        status = load_all(daemon, error);
-    if (status == PAWL_OK)
-        status = load_tokens(daemon, error);
-    if (status == PAWL_OK)
-        status = open_runners(daemon, error);
-    if (status == PAWL_OK)
-        status = open_handler(daemon, error);
-    return status == PAWL_OK ? start_all(daemon, error) : status;
+    PAWL_TRY(open_store(daemon, error));
+    PAWL_TRY(load_all(daemon, error));
+    PAWL_TRY(load_tokens(daemon, error));
+    PAWL_TRY(open_runners(daemon, error));
+    PAWL_TRY(open_handler(daemon, error));
+    /* The settings are right by now.  What fails from here on is the machine's state: a taken port, a missing host or
+     * certificate. */
+    pawl_status status = start_all(daemon, error);
+    return status == PAWL_INVALID ? PAWL_FAILED : status;
 }
 
 /* ---- Telling where ----------------------------------------------------------------------------------------------- */
@@ -369,13 +353,6 @@ static void tell_start(const struct daemon *daemon)
 
 /* ---- Stopping ---------------------------------------------------------------------------------------------------- */
 
-static int64_t monotonic_ms(void)
-{
-    struct timespec now = { 0, 0 };
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 static void *stop_runner(void *user)
 {
     pawl_runner_stop(((struct daemon *)user)->runner);
@@ -387,9 +364,9 @@ static void *stop_runner(void *user)
 static void stop_servers(struct daemon *daemon)
 {
     const int64_t limit_ms = daemon->settings->drain_ms > 0 ? daemon->settings->drain_ms / 4 * 3 : INT32_MAX;
-    const int64_t end_ms = monotonic_ms() + limit_ms;
+    const int64_t end_ms = pw_monotonic_ms() + limit_ms;
     for (size_t i = 0; i < daemon->server_count; i++) {
-        int64_t left_ms = end_ms - monotonic_ms();
+        int64_t left_ms = end_ms - pw_monotonic_ms();
         pawl_http_server_stop(daemon->servers[i], left_ms > 0 ? left_ms : 0);
     }
     daemon->server_count = 0;
@@ -433,13 +410,13 @@ static void close_all(struct daemon *daemon)
 static int await_signal(int signal_fd, int other, int64_t deaf_ms, int64_t limit_ms)
 {
     struct pollfd watched[] = { { signal_fd, POLLIN, 0 }, { other, POLLIN, 0 } };
-    for (int64_t began_ms = monotonic_ms();;) {
-        int64_t left_ms = limit_ms > 0 ? began_ms + limit_ms - monotonic_ms() : -1;
+    for (int64_t began_ms = pw_monotonic_ms();;) {
+        int64_t left_ms = limit_ms > 0 ? began_ms + limit_ms - pw_monotonic_ms() : -1;
         if (limit_ms > 0 && left_ms <= 0)
             return -1;
         (void)poll(watched, 2, (int)left_ms);
         int number = signals_next(signal_fd);
-        if (number != 0 && monotonic_ms() - began_ms >= deaf_ms)
+        if (number != 0 && pw_monotonic_ms() - began_ms >= deaf_ms)
             return number;
         if ((watched[1].revents & POLLIN) != 0)
             return 0;
@@ -503,7 +480,7 @@ static void look_at_files(struct daemon *daemon, struct trouble *trouble)
 static void look_for_trouble(struct daemon *daemon, struct trouble *trouble)
 {
     struct pawl_stats stats = { .struct_size = sizeof stats };
-    int64_t now_ms = monotonic_ms();
+    int64_t now_ms = pw_monotonic_ms();
     look_at_files(daemon, trouble);
     pawl_stats_read(daemon->engine, &stats);
     tell_trouble(daemon, trouble, &stats, now_ms);
@@ -541,7 +518,7 @@ static void look_at_schema(struct daemon *daemon, bool *is_told)
 
 static void give_memory_back(struct daemon *daemon, struct memory *memory)
 {
-    size_t bytes = memory_look(memory, monotonic_ms());
+    size_t bytes = memory_look(memory, pw_monotonic_ms());
     if (bytes > 0)
         log_line(&daemon->log, PAWL_LOG_DEBUG, "gave %zu MiB of free memory back", bytes >> 20);
 }
@@ -561,7 +538,7 @@ static void serve(struct daemon *daemon, int signal_fd)
         give_memory_back(daemon, &memory);
     }
     look_at_files(daemon, &trouble);
-    int64_t began_ms = monotonic_ms();
+    int64_t began_ms = pw_monotonic_ms();
     notify("STOPPING=1");
     log_line(&daemon->log, PAWL_LOG_INFO, "%s: draining; once more stops at once", signals_name(number));
     if (pthread_create(&drainer, NULL, drain, daemon) != 0) {
@@ -572,7 +549,7 @@ static void serve(struct daemon *daemon, int signal_fd)
     if (number != 0)
         stop_at_once(daemon, number);
     (void)pthread_join(drainer, NULL);
-    log_line(&daemon->log, PAWL_LOG_INFO, "stopped after %lld ms", (long long)(monotonic_ms() - began_ms));
+    log_line(&daemon->log, PAWL_LOG_INFO, "stopped after %lld ms", (long long)(pw_monotonic_ms() - began_ms));
 }
 
 int daemon_migrate(const struct settings *settings)

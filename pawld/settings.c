@@ -229,8 +229,7 @@ pawl_status settings_read_flags(struct settings *settings, int count, char **val
 {
     struct pw_words words = { .words = values, .count = count, .position = 1 };
     const struct pw_option_list options = pw_program_options(&settings_program);
-    pawl_status status = PAWL_OK;
-    while (status == PAWL_OK) {
+    for (;;) {
         struct pw_word word;
         char wrong[PW_PROBLEM_SIZE];
         enum pw_words_status found = pw_words_next(&words, options.items, "pawld", &word, wrong);
@@ -239,11 +238,10 @@ pawl_status settings_read_flags(struct settings *settings, int count, char **val
         if (found == PW_WORDS_WRONG)
             return problem(error, PAWL_INVALID, "%s", wrong);
         const struct pw_option *option = word.option != NULL ? word.option : settings_key("modules");
-        status =
-            settings_set(settings, option, word.option != NULL ? word.who : "the list of modules", word.value, error);
+        PAWL_TRY(
+            settings_set(settings, option, word.option != NULL ? word.who : "the list of modules", word.value, error));
         settings->given[option - settings_table] = true;
     }
-    return status;
 }
 
 /* ---- The whole --------------------------------------------------------------------------------------------------- */
@@ -307,9 +305,7 @@ pawl_status settings_check(const struct settings *settings, struct pawl_error *e
         return problem(error, PAWL_INVALID, "--rate-limit is for each token, and there are no tokens: see --tokens");
     for (size_t i = 0; i < settings->listen.count; i++) {
         struct pw_address address;
-        pawl_status status = address_parse(settings->listen.items[i], &address, error);
-        if (status != PAWL_OK)
-            return status;
+        PAWL_TRY(address_parse(settings->listen.items[i], &address, error));
     }
     return check_sources(settings, error);
 }

@@ -21,24 +21,23 @@ static pawl_status add_line(pawl_tokens *tokens, const char *line, const char *w
 static pawl_status add_file(const struct settings *settings, pawl_tokens *tokens, struct pawl_error *error)
 {
     const char *text;
-    pawl_status status = file_read(settings->scope, settings->tokens_file, &text, error);
-    for (size_t number = 1; status == PAWL_OK && *text != '\0'; number++) {
+    PAWL_TRY(file_read(settings->scope, settings->tokens_file, &text, error));
+    for (size_t number = 1; *text != '\0'; number++) {
         size_t size = strcspn(text, "\n");
         const char *line = pawl_scope_format(settings->scope, "%.*s", (int)size, text);
-        status = line != NULL ? add_line(tokens, line, settings->tokens_file, number, error) : PAWL_NOMEM;
+        PAWL_TRY(line != NULL ? add_line(tokens, line, settings->tokens_file, number, error) : PAWL_NOMEM);
         text += size + (text[size] == '\n');
     }
-    return status;
+    return PAWL_OK;
 }
 
 static pawl_status add_lines(const struct settings *settings, pawl_tokens *tokens, struct pawl_error *error)
 {
-    pawl_status status = PAWL_OK;
-    for (size_t i = 0; status == PAWL_OK && i < pawl_value_size(settings->tokens, NULL); i++) {
+    for (size_t i = 0; i < pawl_value_size(settings->tokens, NULL); i++) {
         const char *line = pawl_value_string(pawl_value_item(settings->tokens, i), NULL, "");
-        status = add_line(tokens, line, "tokens", i + 1, error);
+        PAWL_TRY(add_line(tokens, line, "tokens", i + 1, error));
     }
-    return status;
+    return PAWL_OK;
 }
 
 pawl_status tokens_load(const struct settings *settings, pawl_tokens **out_tokens, struct pawl_error *error)

@@ -5,11 +5,13 @@
 #include <gnutls/crypto.h>
 #include <gnutls/gnutls.h>
 #include <pawl/pawl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "common/json_writer.h"
 #include "problem.h"
 
 enum { SIGNATURE_SIZE = 32, ANSWER_BYTES_MAX = 65536, LEASE_RESERVE_MS = 5000 };
@@ -17,81 +19,64 @@ enum { SIGNATURE_SIZE = 32, ANSWER_BYTES_MAX = 65536, LEASE_RESERVE_MS = 5000 };
 /* ---- The message ------------------------------------------------------------------------------------------------- */
 
 struct message {
-    pawl_scope *scope;
-    const char *body;
-    size_t body_size;
+    struct pw_buffer body;
     struct curl_slist *headers;
     char timestamp[24];
 };
 
-static const char *moment_text(pawl_scope *scope, int64_t at_ms)
+static void write_body(struct pw_buffer *body, const struct pawl_delivery *delivery)
 {
-    time_t seconds = (time_t)(at_ms / 1000);
-    struct tm parts;
-    char text[40];
-    (void)gmtime_r(&seconds, &parts);
-    (void)strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-    return pawl_scope_format(scope, "%s.%03dZ", text, (int)(at_ms % 1000));
+    pw_json_open(body, NULL, '{');
+    pw_json_string(body, "id", delivery->id);
+    pw_json_string(body, "event", pawl_hook_event_name(delivery->event));
+    pw_json_integer(body, "attempt", delivery->attempt);
+    pw_json_time(body, "createdAt", delivery->created_at_ms);
+    pw_json_raw(body, "payload", delivery->payload_json);
+    pw_json_close(body, '}');
 }
 
-static pawl_status write_body(struct message *message, const struct pawl_delivery *delivery)
+/* In hexadecimal, of "timestamp.body". */
+static bool sign(const struct message *message, const char *secret, char out_signature[2 * SIGNATURE_SIZE + 1])
 {
-    const char *payload_json = delivery->payload_json != NULL ? delivery->payload_json : "null";
-    const char *moment = moment_text(message->scope, delivery->created_at_ms);
-    struct pawl_error unused;
-    pawl_value *payload, *body;
-    if (moment == NULL)
-        return PAWL_NOMEM;
-    PAWL_TRY(pawl_value_parse(message->scope, payload_json, strlen(payload_json), &payload, &unused));
-    PAWL_TRY(pawl_value_pack(message->scope, &body, "{s:s, s:s, s:I, s:s, s:V}", "id", delivery->id, "event",
-                             pawl_hook_event_name(delivery->event), "attempt", (long long)delivery->attempt,
-                             "createdAt", moment, "payload", payload));
-    return pawl_value_text(message->scope, body, &message->body, &message->body_size);
-}
-
-/* Returns the signature of "timestamp.body" in hexadecimal. */
-static const char *sign(const struct message *message, const char *secret)
-{
-    const char *text = pawl_scope_format(message->scope, "%s.%s", message->timestamp, message->body);
-    unsigned char bytes[SIGNATURE_SIZE];
-    char shown[2 * SIGNATURE_SIZE + 1];
-    if (text == NULL || gnutls_hmac_fast(GNUTLS_MAC_SHA256, secret, strlen(secret), text, strlen(text), bytes) != 0)
-        return NULL;
+    struct pw_buffer text = { 0 };
+    unsigned char bytes[SIGNATURE_SIZE] = { 0 };
+    pw_buffer_format(&text, "%s.", message->timestamp);
+    pw_buffer_add(&text, message->body.data, message->body.size);
+    bool is_signed =
+        !text.failed && gnutls_hmac_fast(GNUTLS_MAC_SHA256, secret, strlen(secret), text.data, text.size, bytes) == 0;
+    pw_buffer_clear(&text);
     for (size_t i = 0; i < SIGNATURE_SIZE; i++)
-        (void)snprintf(shown + 2 * i, 3, "%02x", bytes[i]);
-    return pawl_scope_format(message->scope, "%s", shown);
+        (void)snprintf(out_signature + 2 * i, 3, "%02x", bytes[i]);
+    return is_signed;
 }
 
-static pawl_status add_header(struct message *message, const char *name, const char *value)
+static PAWL_PRINTF(2, 3) bool add_header(struct message *message, const char *format, ...)
 {
-    const char *line = pawl_scope_format(message->scope, "%s: %s", name, value);
-    struct curl_slist *headers = line != NULL && value != NULL ? curl_slist_append(message->headers, line) : NULL;
-    if (headers == NULL)
-        return PAWL_NOMEM;
-    message->headers = headers;
-    return PAWL_OK;
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    struct curl_slist *headers = curl_slist_append(message->headers, line);
+    if (headers != NULL)
+        message->headers = headers;
+    return headers != NULL;
 }
 
-static pawl_status write_message(struct message *message, const struct pawl_delivery *delivery, const char *secret)
+/* False: memory is out. */
+static bool write_message(struct message *message, const struct pawl_delivery *delivery, const char *secret)
 {
-    if (message->scope == NULL)
-        return PAWL_NOMEM;
+    char signature[2 * SIGNATURE_SIZE + 1];
     (void)snprintf(message->timestamp, sizeof message->timestamp, "%lld", (long long)time(NULL));
-    PAWL_TRY(write_body(message, delivery));
-    const char *signature = sign(message, secret);
-    if (signature == NULL)
-        return PAWL_NOMEM;
-    PAWL_TRY(add_header(message, "Content-Type", "application/json"));
-    PAWL_TRY(add_header(message, "User-Agent", pawl_scope_format(message->scope, "pawld/%s", pawl_version())));
-    PAWL_TRY(add_header(message, "Pawl-Delivery", delivery->id));
-    PAWL_TRY(add_header(message, "Pawl-Event", pawl_hook_event_name(delivery->event)));
-    PAWL_TRY(add_header(message, "Pawl-Timestamp", message->timestamp));
-    PAWL_TRY(add_header(message, "Pawl-Signature", pawl_scope_format(message->scope, "v1=%s", signature)));
-    struct curl_slist *headers = curl_slist_append(message->headers, "Expect:"); /* do not wait for 100 Continue */
-    if (headers == NULL)
-        return PAWL_NOMEM;
-    message->headers = headers;
-    return PAWL_OK;
+    write_body(&message->body, delivery);
+    return !message->body.failed && sign(message, secret, signature) &&
+           add_header(message, "Content-Type: application/json") &&
+           add_header(message, "User-Agent: pawld/%s", pawl_version()) &&
+           add_header(message, "Pawl-Delivery: %s", delivery->id) &&
+           add_header(message, "Pawl-Event: %s", pawl_hook_event_name(delivery->event)) &&
+           add_header(message, "Pawl-Timestamp: %s", message->timestamp) &&
+           add_header(message, "Pawl-Signature: v1=%s", signature) &&
+           add_header(message, "Expect:"); /* no waiting for 100 Continue */
 }
 
 /* ---- Sending ----------------------------------------------------------------------------------------------------- */
@@ -115,8 +100,8 @@ static bool set_up_transfer(CURL *transfer, const struct webhook *webhook, const
            curl_easy_setopt(transfer, CURLOPT_TIMEOUT_MS, (long)settings->timeout_ms) == CURLE_OK &&
            curl_easy_setopt(transfer, CURLOPT_CONNECTTIMEOUT_MS, (long)settings->timeout_ms) == CURLE_OK &&
            curl_easy_setopt(transfer, CURLOPT_HTTPHEADER, message->headers) == CURLE_OK &&
-           curl_easy_setopt(transfer, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)message->body_size) == CURLE_OK &&
-           curl_easy_setopt(transfer, CURLOPT_POSTFIELDS, message->body) == CURLE_OK &&
+           curl_easy_setopt(transfer, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)message->body.size) == CURLE_OK &&
+           curl_easy_setopt(transfer, CURLOPT_POSTFIELDS, message->body.data) == CURLE_OK &&
            curl_easy_setopt(transfer, CURLOPT_WRITEFUNCTION, drop_answer) == CURLE_OK &&
            curl_easy_setopt(transfer, CURLOPT_WRITEDATA, seen) == CURLE_OK;
 }
@@ -179,15 +164,13 @@ static void tell(const struct webhook *webhook, const struct pawl_delivery *deli
 static pawl_status deliver(const struct pawl_delivery *delivery, void *user, struct pawl_error *error)
 {
     const struct webhook *webhook = user;
-    struct message message = { .scope = pawl_scope_new() };
-    pawl_status status = write_message(&message, delivery, webhook->settings->secret);
-    if (status == PAWL_OK)
-        status = send_message(webhook, &message, error);
-    else
-        (void)problem(error, status, "the message cannot be written: %s", pawl_status_text(status));
+    struct message message = { .headers = NULL };
+    pawl_status status = write_message(&message, delivery, webhook->settings->secret)
+                             ? send_message(webhook, &message, error)
+                             : problem(error, PAWL_NOMEM, "the message cannot be written: out of memory");
     tell(webhook, delivery, status, error);
     curl_slist_free_all(message.headers);
-    pawl_scope_free(message.scope);
+    pw_buffer_clear(&message.body);
     return status;
 }
 

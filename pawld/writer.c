@@ -16,10 +16,8 @@ struct writer {
     int descriptor;
     writer_tell_fn *tell;
     void *user;
-    pthread_t thread;
-    pthread_mutex_t lock; /* guards the members below, except `writing`, which is the thread's */
-    pthread_cond_t added, emptied;
-    bool is_busy, is_stopping;
+    struct pw_helper helper; /* its lock guards what follows, except `writing`, which is the thread's */
+    bool is_busy;
     int64_t dropped;
     size_t size; /* bytes in `filling` */
     char *filling, *writing;
@@ -76,11 +74,11 @@ static void write_what_waits(struct writer *writer)
     writer->size = 0;
     writer->dropped = 0;
     writer->is_busy = true;
-    (void)pthread_mutex_unlock(&writer->lock);
+    (void)pthread_mutex_unlock(&writer->helper.lock);
     dropped += write_lines(writer->descriptor, taken, size);
     if (dropped > 0 && tell_dropped(writer, dropped))
         dropped = 0;
-    (void)pthread_mutex_lock(&writer->lock);
+    (void)pthread_mutex_lock(&writer->helper.lock);
     writer->is_busy = false;
     writer->dropped += dropped;
 }
@@ -88,41 +86,41 @@ static void write_what_waits(struct writer *writer)
 static void *run(void *user)
 {
     struct writer *writer = user;
-    (void)pthread_mutex_lock(&writer->lock);
-    while (!writer->is_stopping) {
+    (void)pthread_mutex_lock(&writer->helper.lock);
+    while (!writer->helper.is_stopped) {
         if (writer->size > 0) {
             write_what_waits(writer);
         } else {
-            (void)pthread_cond_broadcast(&writer->emptied);
-            (void)pthread_cond_wait(&writer->added, &writer->lock);
+            (void)pthread_cond_broadcast(&writer->helper.changed); /* to whoever flushes */
+            (void)pthread_cond_wait(&writer->helper.changed, &writer->helper.lock);
         }
     }
-    (void)pthread_mutex_unlock(&writer->lock);
+    (void)pthread_mutex_unlock(&writer->helper.lock);
     return NULL;
 }
 
 void writer_add(struct writer *writer, const char *text, size_t size)
 {
-    (void)pthread_mutex_lock(&writer->lock);
+    (void)pthread_mutex_lock(&writer->helper.lock);
     if (writer->size + size > WRITER_BYTES_MAX) {
         writer->dropped++;
     } else {
         memcpy(writer->filling + writer->size, text, size);
         writer->size += size;
-        (void)pthread_cond_signal(&writer->added);
+        (void)pthread_cond_broadcast(&writer->helper.changed);
     }
-    (void)pthread_mutex_unlock(&writer->lock);
+    (void)pthread_mutex_unlock(&writer->helper.lock);
 }
 
 bool writer_flush(struct writer *writer, int64_t limit_ms)
 {
     const struct timespec until = pw_cond_moment(limit_ms);
     int code = 0;
-    (void)pthread_mutex_lock(&writer->lock);
+    (void)pthread_mutex_lock(&writer->helper.lock);
     while ((writer->size > 0 || writer->is_busy) && code == 0)
-        code = pthread_cond_timedwait(&writer->emptied, &writer->lock, &until);
+        code = pthread_cond_timedwait(&writer->helper.changed, &writer->helper.lock, &until);
     bool is_empty = writer->size == 0 && !writer->is_busy;
-    (void)pthread_mutex_unlock(&writer->lock);
+    (void)pthread_mutex_unlock(&writer->helper.lock);
     return is_empty;
 }
 
@@ -130,31 +128,19 @@ bool writer_flush(struct writer *writer, int64_t limit_ms)
 
 struct writer *writer_open(int descriptor, writer_tell_fn *tell, void *user)
 {
-    struct writer *writer = malloc(sizeof *writer); /* unused pages are never touched */
+    struct writer *writer = calloc(1, sizeof *writer); /* it is large: pages that no line ever fills are not touched */
     if (writer == NULL)
         return NULL;
     writer->descriptor = descriptor;
     writer->tell = tell;
     writer->user = user;
-    writer->is_busy = writer->is_stopping = false;
-    writer->dropped = 0;
-    writer->size = 0;
     writer->filling = writer->buffers[0];
     writer->writing = writer->buffers[1];
-    if (pthread_mutex_init(&writer->lock, NULL) != 0)
-        goto no_lock;
-    if (pthread_cond_init(&writer->added, NULL) != 0)
-        goto no_added;
-    if (!pw_cond_init(&writer->emptied))
-        goto no_emptied;
-    if (pthread_create(&writer->thread, NULL, run, writer) == 0)
-        return writer;
-    (void)pthread_cond_destroy(&writer->emptied);
-no_emptied:
-    (void)pthread_cond_destroy(&writer->added);
-no_added:
-    (void)pthread_mutex_destroy(&writer->lock);
-no_lock:
+    if (pw_helper_init(&writer->helper)) {
+        if (pw_helper_start(&writer->helper, run, writer))
+            return writer;
+        pw_helper_clear(&writer->helper);
+    }
     free(writer);
     return NULL;
 }
@@ -164,18 +150,13 @@ void writer_close(struct writer *writer)
 {
     if (writer == NULL)
         return;
-    bool is_empty = writer_flush(writer, CLOSE_MS_MAX);
-    (void)pthread_mutex_lock(&writer->lock);
-    writer->is_stopping = true;
-    (void)pthread_cond_signal(&writer->added);
-    (void)pthread_mutex_unlock(&writer->lock);
-    if (!is_empty) {
-        (void)pthread_detach(writer->thread);
+    if (!writer_flush(writer, CLOSE_MS_MAX)) {
+        (void)pthread_mutex_lock(&writer->helper.lock);
+        writer->helper.is_stopped = true;
+        (void)pthread_mutex_unlock(&writer->helper.lock);
+        (void)pthread_detach(writer->helper.thread);
         return;
     }
-    (void)pthread_join(writer->thread, NULL);
-    (void)pthread_cond_destroy(&writer->emptied);
-    (void)pthread_cond_destroy(&writer->added);
-    (void)pthread_mutex_destroy(&writer->lock);
+    pw_helper_clear(&writer->helper);
     free(writer);
 }
