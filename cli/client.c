@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/thread.h"
 #include "moment.h"
 #include "reference.h"
 
@@ -44,9 +45,7 @@ const char *path_segment(struct pool *pool, const char *text)
 {
     struct pw_buffer encoded = { 0 };
     put_encoded(&encoded, text);
-    const char *copy = pool_string(pool, text_string(&encoded));
-    pw_buffer_clear(&encoded);
-    return copy;
+    return text_keep(pool, &encoded);
 }
 
 /* ---- The connection ------------------------------------------------------------------------------------------------------ */
@@ -193,8 +192,10 @@ void client_tell(struct session *session, const char *format, ...)
     if (client->is_told)
         return;
     client->is_told = true;
-    if (client->trouble != NULL)
-        client->trouble(client->trouble_user);
+    if (session->picture.rows > 0) { /* the message stays above the picture */
+        picture_clear(session);
+        (void)session_print(session);
+    }
     (void)fputs("pawl: ", stderr);
     va_start(arguments, format);
     (void)vfprintf(stderr, format, arguments);
@@ -234,33 +235,35 @@ static void tell(struct session *session, const char *method, const char *path, 
         (void)fprintf(stderr, "%s %s%s: %s\n", method, session->settings.shown_url, path, curl_easy_strerror(failure));
     else
         (void)fprintf(stderr, "%s %s%s: %ld, %zu bytes, %lld ms\n", method, session->settings.shown_url, path,
-                      answer->status, answer->body.size, (long long)took_ms);
+                      answer->status, answer->size, (long long)took_ms);
 }
 
 static enum exit_code ask_once(struct session *session, const char *method, const char *path, const char *body,
                                int64_t timeout_ms, struct answer *out_answer)
 {
     CURL *transfer = session->client.transfer;
-    int64_t began_ms = moment_monotonic_ms();
+    int64_t began_ms = pw_monotonic_ms();
     curl_off_t retry_after_s = 0;
+    struct answer answer = { .status = 0 };
+    struct pw_buffer received = { 0 };
     curl_easy_reset(transfer);
-    *out_answer = (struct answer){ .status = 0 };
     client_set_up(session, transfer, pool_format(&session->pool, "%s%s", session->settings.base_url, path));
     (void)curl_easy_setopt(transfer, CURLOPT_TIMEOUT_MS, (long)timeout_ms);
     (void)curl_easy_setopt(transfer, CURLOPT_WRITEFUNCTION, receive);
-    (void)curl_easy_setopt(transfer, CURLOPT_WRITEDATA, &out_answer->body);
+    (void)curl_easy_setopt(transfer, CURLOPT_WRITEDATA, &received);
     if (strcmp(method, "POST") == 0)
         (void)curl_easy_setopt(transfer, CURLOPT_POSTFIELDS, body != NULL ? body : "{}");
     CURLcode failure = curl_easy_perform(transfer);
-    (void)curl_easy_getinfo(transfer, CURLINFO_RESPONSE_CODE, &out_answer->status);
+    (void)curl_easy_getinfo(transfer, CURLINFO_RESPONSE_CODE, &answer.status);
     (void)curl_easy_getinfo(transfer, CURLINFO_RETRY_AFTER, &retry_after_s);
-    out_answer->retry_after_ms = (int64_t)retry_after_s * 1000;
-    tell(session, method, path, out_answer, failure, moment_monotonic_ms() - began_ms);
-    if (failure != CURLE_OK) {
-        answer_free(out_answer);
+    answer.retry_after_ms = (int64_t)retry_after_s * 1000;
+    answer.size = received.size;
+    answer.body = text_keep(&session->pool, &received);
+    tell(session, method, path, &answer, failure, pw_monotonic_ms() - began_ms);
+    if (failure != CURLE_OK)
         return client_explain_failure(session, transfer, failure, method, timeout_ms);
-    }
-    out_answer->json = json_read(text_string(&out_answer->body), out_answer->body.size);
+    answer.json = pool_json(&session->pool, json_read(answer.body, answer.size));
+    *out_answer = answer;
     return EXIT_DONE;
 }
 
@@ -270,11 +273,10 @@ static bool is_worth_another_try(const char *method, const struct answer *answer
 }
 
 /* All but the figures are JSON. */
-static enum exit_code check_answer(struct session *session, const char *path, struct answer *answer)
+static enum exit_code check_answer(struct session *session, const char *path, const struct answer *answer)
 {
     if (answer->json != NULL || strcmp(path, "/metrics") == 0)
         return EXIT_DONE;
-    answer_free(answer);
     return problem_set(&session->problem, EXIT_UNREACHABLE, "UNKNOWN_ANSWER",
                        "%s answers, but not with JSON; is this the base URL of a Pawl server?",
                        session->settings.shown_url);
@@ -284,32 +286,27 @@ static enum exit_code check_answer(struct session *session, const char *path, st
 static enum exit_code ask_until(struct session *session, const char *method, const char *path, const char *body,
                                 int64_t timeout_ms, int64_t until_ms, bool is_probe, struct answer *out_answer)
 {
-    for (;;) {
-        enum exit_code code = ask_once(session, method, path, body, timeout_ms, out_answer);
-        if (code != EXIT_DONE)
-            return code;
+    for (struct pool mark = pool_mark(&session->pool);; pool_release(&session->pool, mark)) {
+        TRY(ask_once(session, method, path, body, timeout_ms, out_answer));
         if (out_answer->status >= 200 && out_answer->status < 300) {
             session->client.is_told = session->client.is_told && is_probe;
             return check_answer(session, path, out_answer);
         }
         int64_t pause_ms = out_answer->retry_after_ms > PAUSE_MS_MIN ? out_answer->retry_after_ms : PAUSE_MS_MIN;
-        if (!is_worth_another_try(method, out_answer, is_probe) || moment_monotonic_ms() > until_ms - pause_ms)
+        if (!is_worth_another_try(method, out_answer, is_probe) || pw_monotonic_ms() > until_ms - pause_ms)
             break;
         if (out_answer->status == 503)
             client_tell_outage(session, out_answer);
-        answer_free(out_answer);
         moment_rest_ms(pause_ms);
     }
-    (void)client_explain_refusal(session, out_answer);
-    answer_free(out_answer);
-    return session->problem.exit_code;
+    return client_explain_refusal(session, out_answer);
 }
 
 enum exit_code client_ask_within(struct session *session, const char *method, const char *path, const char *body,
                                  int64_t timeout_ms, struct answer *out_answer)
 {
     static const char workflows[] = "/workflows/";
-    int64_t until_ms = moment_monotonic_ms() + timeout_ms;
+    int64_t until_ms = pw_monotonic_ms() + timeout_ms;
     if (session->client.patient_until_ms > until_ms)
         until_ms = session->client.patient_until_ms;
     enum exit_code code = ask_until(session, method, path, body, timeout_ms, until_ms, false, out_answer);
@@ -322,7 +319,7 @@ enum exit_code client_ask_within(struct session *session, const char *method, co
 enum exit_code client_probe(struct session *session, const char *path, struct answer *out_answer)
 {
     int64_t timeout_ms = session->settings.timeout_ms < PROBE_MS ? session->settings.timeout_ms : PROBE_MS;
-    int64_t until_ms = moment_monotonic_ms() + timeout_ms;
+    int64_t until_ms = pw_monotonic_ms() + timeout_ms;
     return ask_until(session, "GET", path, NULL, timeout_ms, until_ms, true, out_answer);
 }
 
@@ -330,11 +327,4 @@ enum exit_code client_ask(struct session *session, const char *method, const cha
                           struct answer *out_answer)
 {
     return client_ask_within(session, method, path, body, session->settings.timeout_ms, out_answer);
-}
-
-void answer_free(struct answer *answer)
-{
-    pw_buffer_clear(&answer->body);
-    json_decref(answer->json);
-    *answer = (struct answer){ .status = 0 };
 }

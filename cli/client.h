@@ -19,15 +19,15 @@ struct settings;
 struct client {
     CURL *transfer;
     struct curl_slist *headers;
-    int64_t patient_until_ms;    /* by moment_monotonic_ms(): until then a 503 is no answer; 0: by the time-out */
-    bool is_told;                /* see client_tell() */
-    void (*trouble)(void *user); /* before something is said on standard error; or NULL */
-    void *trouble_user;
+    int64_t patient_until_ms; /* by pw_monotonic_ms(): a 503 is retried until then; 0: until the timeout */
+    bool is_told;             /* see client_tell() */
 };
 
+/* It lives in the session's pool. */
 struct answer {
     long status;
-    struct pw_buffer body;
+    const char *body;
+    size_t size;
     json_t *json; /* of the body; NULL when it is no JSON */
     int64_t retry_after_ms;
 };
@@ -35,8 +35,8 @@ struct answer {
 void client_open(struct session *session);
 void client_close(struct client *client);
 
-/* path: below the base URL, encoded.  body: JSON, or NULL.  Below 400 the answer is the caller's; else *out_answer is
- * empty, and session->problem says why, with the server's code. */
+/* path: below the base URL, encoded.  body: JSON, or NULL.  Any status but 2xx is a failure: session->problem says why,
+ * with the server's code. */
 enum exit_code client_ask(struct session *session, const char *method, const char *path, const char *body,
                           struct answer *out_answer);
 #define client_get(session, path, out_answer) client_ask(session, "GET", path, NULL, out_answer)
@@ -45,7 +45,6 @@ enum exit_code client_ask_within(struct session *session, const char *method, co
                                  int64_t timeout_ms, struct answer *out_answer);
 /* A GET that takes 503 for an answer, waits no longer than five seconds, and says nothing on standard error. */
 enum exit_code client_probe(struct session *session, const char *path, struct answer *out_answer);
-void answer_free(struct answer *answer);
 
 /* "?key=value" or "&key=value", encoded; nothing when the value is NULL. */
 void query_put(struct pw_buffer *path, const char *key, const char *value);

@@ -64,8 +64,7 @@ static void offer_instances(struct completer *completer)
 {
     struct session *session = completer->session;
     struct listing listing = { .verb = &instances_verb, .is_by_workflow = true, .limit = INSTANCES_MAX };
-    json_t *page = NULL, *instance;
-    size_t index;
+    json_t *page = NULL;
     const char *slash = strchr(completer->word, '/'), *left_out;
     if (!reach(session))
         return;
@@ -74,12 +73,11 @@ static void offer_instances(struct completer *completer)
     if ((listing.workflow != NULL && !is_workflow_name(listing.workflow)) ||
         listing_page(session, &listing, &page, &left_out) != EXIT_DONE)
         return;
-    json_array_foreach(json_at(page, "instances"), index, instance)
+    json_each(instance, json_at(page, "instances"))
         offer(completer,
-              pool_format(&session->pool, "%s/%s", json_text(instance, "workflowName", ""),
-                          json_text(instance, "id", "")),
-              json_text(instance, "details.status", ""));
-    json_decref(page);
+              pool_format(&session->pool, "%s/%s", json_text(instance.value, "workflowName", ""),
+                          json_text(instance.value, "id", "")),
+              json_text(instance.value, "details.status", ""));
 }
 
 static void offer_value(struct completer *completer, const struct pw_option *option, const char *prefix)

@@ -56,10 +56,7 @@ static enum exit_code keep(struct reader *reader, enum option_id id, const char 
 {
     struct profile *profile = reader->profile;
     const char *place = place_of(reader);
-    enum exit_code code =
-        option_check(reader->problem, id, pool_format(reader->pool, "%s: %s", place, option_table[id].name), value);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(option_check(reader->problem, id, pool_format(reader->pool, "%s: %s", place, option_table[id].name), value));
     if (id == OPTION_HEADER) {
         if (profile->header_count == HEADERS_MAX)
             return problem_use(reader->problem, "%s: there are at most %d headers", place, HEADERS_MAX);
@@ -110,17 +107,16 @@ static enum exit_code read_section(struct reader *reader, char *line)
 
 static enum exit_code read_lines(struct reader *reader, const char *text)
 {
-    enum exit_code code = EXIT_DONE;
-    for (reader->line = 1; code == EXIT_DONE && *text != '\0'; reader->line++) {
+    for (reader->line = 1; *text != '\0'; reader->line++) {
         size_t size = strcspn(text, "\n");
         char *line = trim(pool_copy(reader->pool, text, size));
         if (line[0] == '[')
-            code = read_section(reader, line);
+            TRY(read_section(reader, line));
         else if (line[0] != '\0' && line[0] != '#' && line[0] != ';')
-            code = read_pair(reader, line);
+            TRY(read_pair(reader, line));
         text += size + (text[size] == '\n');
     }
-    return code;
+    return EXIT_DONE;
 }
 
 static const char *find_own(struct pool *pool)
@@ -136,10 +132,10 @@ enum exit_code config_parse(struct pool *pool, struct problem *problem, const ch
 {
     struct reader reader = { .pool = pool, .problem = problem, .path = path, .wanted = name, .profile = out_profile };
     *out_profile = (struct profile){ .header_count = 0 };
-    enum exit_code code = read_lines(&reader, text);
-    if (code == EXIT_DONE && !reader.is_found && reader.wanted != NULL && strcmp(reader.wanted, "default") != 0)
+    TRY(read_lines(&reader, text));
+    if (!reader.is_found && reader.wanted != NULL && strcmp(reader.wanted, "default") != 0)
         return problem_use(problem, "there is no profile \"%s\" in %s", reader.wanted, path);
-    return code;
+    return EXIT_DONE;
 }
 
 enum exit_code config_read(struct pool *pool, struct problem *problem, const char *path, const char *name,
@@ -153,8 +149,8 @@ enum exit_code config_read(struct pool *pool, struct problem *problem, const cha
                                found != NULL ? found : "configuration file");
         return EXIT_DONE;
     }
-    enum exit_code code = file_read(pool, problem, "the configuration", found, &text);
-    return code == EXIT_DONE ? config_parse(pool, problem, found, text, name, out_profile) : code;
+    TRY(file_read(pool, problem, "the configuration", found, &text));
+    return config_parse(pool, problem, found, text, name, out_profile);
 }
 
 const char *config_path(struct pool *pool, const char *path)

@@ -43,9 +43,7 @@ static const char *page_path(struct session *session, const struct reference *re
     query_put(&path, "stepsCursor", walk->cursors[0]);
     query_put(&path, "eventsCursor", walk->cursors[1]);
     query_put(&path, "logsCursor", walk->cursors[2]);
-    const char *copy = pool_string(&session->pool, text_string(&path));
-    pw_buffer_clear(&path);
-    return copy;
+    return text_keep(&session->pool, &path);
 }
 
 /* Without the log lines that a replay wrote again. */
@@ -83,31 +81,27 @@ enum exit_code history_fetch(struct session *session, const struct reference *re
 {
     struct walk walk = { .is_open = { true, true, query->with_logs } };
     struct history_query asked = *query;
-    json_t *whole = query->with_logs
-                        ? json_pack("{s:i, s:[], s:[], s:[]}", "runNumber", 0, kinds[0], kinds[1], kinds[2])
-                        : json_pack("{s:i, s:[], s:[]}", "runNumber", 0, kinds[0], kinds[1]);
+    json_t *whole = pool_json(&session->pool, json_pack("{s:i, s:[], s:[]}", "runNumber", 0, kinds[0], kinds[1]));
+    if (query->with_logs)
+        (void)json_object_set_new(whole, kinds[2], json_array());
     bool has_more = true;
     while (has_more) {
         struct answer answer;
-        enum exit_code code = client_get(session, page_path(session, reference, &asked, &walk), &answer);
-        if (code != EXIT_DONE) {
-            json_decref(whole);
-            return code;
-        }
+        TRY(client_get(session, page_path(session, reference, &asked, &walk), &answer));
         /* A restart between two pages would mix two runs. */
         asked.run = json_number(answer.json, "runNumber", asked.run);
         (void)json_object_set_new(whole, "runNumber", json_integer(asked.run));
         if (query->no_replay)
             drop_replays(answer.json);
         has_more = add_page(session, whole, answer.json, &walk) && query->limit == 0;
-        answer_free(&answer);
     }
     *out_history = whole;
     return EXIT_DONE;
 }
 
-void log_print(struct session *session, struct pool *pool, struct pw_buffer *out, const json_t *log)
+void log_print(struct session *session, struct pw_buffer *out, const json_t *log)
 {
+    struct pool *pool = &session->pool;
     const struct screen *screen = &session->screen;
     const char *level = json_text(log, "level", "?"), *step = json_text(log, "stepKey", NULL);
     const json_t *data = json_at(log, "data");

@@ -15,12 +15,11 @@ struct history_query {
 /* What the options of the command line say of it. */
 struct history_query history_query_read(const struct session *session);
 
-/* {runNumber, steps, events, logs?, stepsHasNextPage, ...} as the API answers it, but whole.  The caller's, to
- * json_decref(). */
+/* {runNumber, steps, events, logs?, stepsHasNextPage, ...} as the API answers it, but whole; in the session's pool. */
 enum exit_code history_fetch(struct session *session, const struct reference *reference,
                              const struct history_query *query, json_t **out_history);
 
 /* A line of a log, with a line end. */
-void log_print(struct session *session, struct pool *pool, struct pw_buffer *out, const json_t *log);
+void log_print(struct session *session, struct pw_buffer *out, const json_t *log);
 
 #endif

@@ -80,9 +80,7 @@ static enum exit_code keep_option(struct parser *parser, const struct pw_word *w
 {
     struct invocation *invocation = parser->invocation;
     enum option_id id = (enum option_id)(word->option - option_table);
-    enum exit_code code = option_check(parser->problem, id, word->who, word->value);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(option_check(parser->problem, id, word->who, word->value));
     if (id == OPTION_HEADER) {
         if (invocation->header_count == HEADERS_MAX)
             return problem_use(parser->problem, "there are at most %d headers", HEADERS_MAX);
@@ -138,8 +136,7 @@ static enum exit_code parse_words(struct parser *parser, int count, char **list)
 {
     struct pw_words words = { .words = list, .count = count, .position = 1 };
     const struct invocation *invocation = parser->invocation;
-    enum exit_code code = EXIT_DONE;
-    while (code == EXIT_DONE) {
+    for (;;) {
         struct pw_word word;
         char text[PW_PROBLEM_SIZE];
         const char *who = invocation_name(parser->pool, invocation);
@@ -149,13 +146,12 @@ static enum exit_code parse_words(struct parser *parser, int count, char **list)
             return EXIT_DONE;
         const char *last = list[words.position - 1];
         if (status == PW_WORDS_FOUND)
-            code = word.option != NULL ? keep_option(parser, &word) : parse_word(parser, word.value);
+            TRY(word.option != NULL ? keep_option(parser, &word) : parse_word(parser, word.value));
         else if (word.option == NULL && belongs_elsewhere(invocation->command, last))
-            code = problem_use(parser->problem, "%.60s belongs behind the command (see %s --help)", last, who);
+            return problem_use(parser->problem, "%.60s belongs behind the command (see %s --help)", last, who);
         else
-            code = problem_use(parser->problem, "%s", text);
+            return problem_use(parser->problem, "%s", text);
     }
-    return code;
 }
 
 static enum exit_code check_arguments(struct parser *parser)
@@ -197,10 +193,10 @@ enum exit_code invocation_parse(struct pool *pool, struct problem *problem, int 
     struct parser parser = { pool, problem, out_invocation };
     *out_invocation = (struct invocation){ .command = &root_command, .path = { &root_command }, .depth = 1 };
     out_invocation->arguments = pool_take(pool, sizeof(char *) * ((size_t)count + 1));
-    enum exit_code code = parse_words(&parser, count, words);
-    if (code != EXIT_DONE || invocation_has(out_invocation, OPTION_HELP) ||
-        invocation_has(out_invocation, OPTION_VERSION) || out_invocation->command->children != NULL)
-        return code;
-    code = check_arguments(&parser);
-    return code == EXIT_DONE ? check_format(&parser) : code;
+    TRY(parse_words(&parser, count, words));
+    if (invocation_has(out_invocation, OPTION_HELP) || invocation_has(out_invocation, OPTION_VERSION) ||
+        out_invocation->command->children != NULL)
+        return EXIT_DONE;
+    TRY(check_arguments(&parser));
+    return check_format(&parser);
 }

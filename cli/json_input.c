@@ -50,13 +50,10 @@ enum exit_code json_input_read(struct pool *pool, struct problem *problem, const
                                const char **out_text)
 {
     const char *text = argument;
-    enum exit_code code = EXIT_DONE;
     if (strcmp(argument, "-") == 0)
-        code = file_read(pool, problem, who, "-", &text);
+        TRY(file_read(pool, problem, who, "-", &text));
     else if (argument[0] == '@')
-        code = file_read(pool, problem, who, argument + 1, &text);
-    if (code != EXIT_DONE)
-        return code;
+        TRY(file_read(pool, problem, who, argument + 1, &text));
     struct pw_json_flaw flaw;
     if (!pw_json_scan_to(pw_text_of(text), PW_JSON_DEPTH_MAX + ENVELOPE_DEPTH, &flaw))
         return show_flaw(pool, problem, who, text, &flaw);
@@ -67,10 +64,9 @@ enum exit_code json_input_read(struct pool *pool, struct problem *problem, const
 enum exit_code json_input_quote(struct pool *pool, struct problem *problem, const char *who, const char *text,
                                 const char **out_text)
 {
-    json_t *value = json_string(text);
+    json_t *value = pool_json(pool, json_string(text));
     if (value == NULL)
         return problem_use(problem, "%s is not UTF-8", who);
     *out_text = json_show(pool, value);
-    json_decref(value);
     return EXIT_DONE;
 }

@@ -75,6 +75,11 @@ const char *json_text(const json_t *value, const char *path, const char *fallbac
     return json_is_string(at) && kept_number(at) == NULL ? json_string_value(at) : fallback;
 }
 
+bool json_is(const json_t *value, const char *path, const char *text)
+{
+    return strcmp(json_text(value, path, ""), text) == 0;
+}
+
 int64_t json_number(const json_t *value, const char *path, int64_t fallback)
 {
     const json_t *at = json_at(value, path);
@@ -99,7 +104,6 @@ static void write_value(struct pw_buffer *out, const json_t *value)
 {
     const char *key, *text = json_string_value(value), *number = kept_number(value);
     char written[32];
-    size_t index;
     json_t *part;
     if (json_is_object(value)) {
         pw_json_open(out, NULL, '{');
@@ -112,8 +116,8 @@ static void write_value(struct pw_buffer *out, const json_t *value)
         pw_json_close(out, '}');
     } else if (json_is_array(value)) {
         pw_json_open(out, NULL, '[');
-        json_array_foreach(value, index, part)
-            write_value(out, part);
+        json_each(item, value)
+            write_value(out, item.value);
         pw_json_close(out, ']');
     } else if (number != NULL) {
         pw_json_raw(out, NULL, number);
@@ -180,7 +184,5 @@ const char *json_show(struct pool *pool, const json_t *value)
     if (value == NULL)
         return "";
     json_write(&text, value, 0);
-    const char *copy = pool_copy(pool, text_string(&text), text.size);
-    pw_buffer_clear(&text);
-    return copy;
+    return text_keep(pool, &text);
 }

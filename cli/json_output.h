@@ -18,10 +18,24 @@ json_t *json_read(const char *text, size_t size);
 json_t *json_at(const json_t *value, const char *path);
 /* Its text, or the fallback when it is none. */
 const char *json_text(const json_t *value, const char *path, const char *fallback);
+/* Whether it is this text. */
+bool json_is(const json_t *value, const char *path, const char *text);
 int64_t json_number(const json_t *value, const char *path, int64_t fallback);
 bool json_flag(const json_t *value, const char *path);
 /* A time; 0 when it is not there. */
 int64_t json_time_ms(const json_t *value, const char *path);
+
+/* The elements of an array, which is evaluated once:
+ *     json_each(step, steps)
+ *         put(step.value); */
+struct json_item {
+    const json_t *array;
+    size_t index;
+    json_t *value;
+};
+#define json_each(item, list)                                                                                          \
+    for (struct json_item item = { list, 0, NULL }; (item.value = json_array_get(item.array, item.index)) != NULL;     \
+         item.index++)
 
 /* Of JSON: the text without its blanks, laid out anew; nothing is decoded, so nothing of it changes.  indent 0: all on one
  * line. */

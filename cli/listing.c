@@ -22,8 +22,6 @@ static enum exit_code fetch_page(struct session *session, const struct listing *
 {
     struct pw_buffer path = { 0 };
     struct answer answer;
-    size_t index;
-    json_t *row;
     const char *target = listing->is_by_workflow ? path_segment(&session->pool, listing->workflow) : listing->target;
     pw_buffer_put(&path, verb_path(&session->pool, listing->verb->path, target));
     verb_put_query(session, &path, listing->verb->fields);
@@ -31,15 +29,11 @@ static enum exit_code fetch_page(struct session *session, const struct listing *
         query_put_number(&path, "pageSize", listing->limit);
     query_put(&path, "order", listing->order);
     query_put(&path, "cursor", listing->cursor);
-    enum exit_code code = client_get(session, text_string(&path), &answer);
-    pw_buffer_clear(&path);
-    if (code != EXIT_DONE)
-        return code;
-    json_array_foreach(json_at(answer.json, listing->verb->rows), index, row)
+    TRY(client_get(session, text_keep(&session->pool, &path), &answer));
+    json_each(row, json_at(answer.json, listing->verb->rows))
         if (listing->is_by_workflow)
-            (void)json_object_set_new(row, "workflowName", json_string(listing->workflow));
-    *out_page = json_incref(answer.json);
-    answer_free(&answer);
+            (void)json_object_set_new(row.value, "workflowName", json_string(listing->workflow));
+    *out_page = answer.json;
     return EXIT_DONE;
 }
 
@@ -66,19 +60,22 @@ static bool insert(json_t *list, json_t *instance, bool oldest_first, size_t lim
 static enum exit_code walk(struct session *session, struct listing listing, bool is_all, listing_page_fn *take,
                            void *user)
 {
-    json_t *page = NULL;
-    enum exit_code code;
-    do {
-        json_t *before = page;
-        page = NULL;
-        if (before != NULL)
-            listing.cursor = json_text(before, "cursor", "");
+    struct pw_buffer cursor = { 0 };
+    bool has_more = true;
+    enum exit_code code = EXIT_DONE;
+    while (code == EXIT_DONE && has_more) {
+        struct pool mark = pool_mark(&session->pool);
+        json_t *page = NULL;
         code = fetch_page(session, &listing, &page);
-        json_decref(before);
         if (code == EXIT_DONE)
             code = take(session, page, user);
-    } while (code == EXIT_DONE && is_all && json_flag(page, "hasNextPage"));
-    json_decref(page);
+        has_more = is_all && json_flag(page, "hasNextPage");
+        pw_buffer_reset(&cursor);
+        pw_buffer_put(&cursor, json_text(page, "cursor", ""));
+        listing.cursor = text_string(&cursor);
+        pool_release(&session->pool, mark); /* a list may be long */
+    }
+    pw_buffer_clear(&cursor);
     return code;
 }
 
@@ -118,14 +115,12 @@ struct merging {
 static enum exit_code merge_page(struct session *session, const json_t *page, void *user)
 {
     struct merging *merging = user;
-    size_t index;
-    json_t *instance;
     const char *order = merging->listing->order;
     bool oldest_first = order != NULL && strcmp(order, "asc") == 0;
     (void)session;
-    json_array_foreach(json_at(page, "instances"), index, instance)
+    json_each(instance, json_at(page, "instances"))
         merging->has_more =
-            insert(merging->list, instance, oldest_first, (size_t)merging->listing->limit) || merging->has_more;
+            insert(merging->list, instance.value, oldest_first, (size_t)merging->listing->limit) || merging->has_more;
     merging->has_more = merging->has_more || json_flag(page, "hasNextPage");
     return EXIT_DONE;
 }
@@ -136,15 +131,12 @@ enum exit_code listing_page(struct session *session, const struct listing *listi
     *out_left_out = NULL;
     if (!is_of_all_workflows(listing))
         return fetch_page(session, listing, out_page);
-    json_t *page = json_pack("{s:[]}", "instances");
+    json_t *page = pool_json(&session->pool, json_pack("{s:[]}", "instances"));
     struct merging merging = { listing, json_at(page, "instances"), false };
-    enum exit_code code = walk_workflows(session, listing, false, merge_page, &merging, out_left_out);
+    TRY(walk_workflows(session, listing, false, merge_page, &merging, out_left_out));
     (void)json_object_set_new(page, "hasNextPage", json_boolean(merging.has_more));
-    if (code == EXIT_DONE)
-        *out_page = page;
-    else
-        json_decref(page);
-    return code;
+    *out_page = page;
+    return EXIT_DONE;
 }
 
 enum exit_code listing_all(struct session *session, const struct listing *listing, listing_page_fn *take, void *user,

@@ -20,8 +20,8 @@ struct listing listing_read(const struct session *session);
 /* Of all workflows, those that the token may not read are left out, unless there is no other: their names, "a, b", are in
  * the pool then; NULL: none. */
 
-/* One page: {rows, hasNextPage, cursor?}; of all workflows the newest (or oldest) of each, merged, without a cursor.  The
- * caller's, to json_decref(). */
+/* One page: {rows, hasNextPage, cursor?}; of all workflows the newest (or oldest) of each, merged, without a cursor.  In
+ * the session's pool. */
 enum exit_code listing_page(struct session *session, const struct listing *listing, json_t **out_page,
                             const char **out_left_out);
 

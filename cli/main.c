@@ -30,9 +30,7 @@ static enum exit_code run(struct session *session)
         return EXIT_WRONG_USE; /* nothing was asked for */
     }
     if (!command->is_offline) {
-        enum exit_code code = settings_read(&session->pool, &session->problem, invocation, &session->settings);
-        if (code != EXIT_DONE)
-            return code;
+        TRY(settings_read(&session->pool, &session->problem, invocation, &session->settings));
         client_open(session);
         session->screen = screen_open(session->settings.colour);
     }

@@ -14,23 +14,15 @@ enum { SECOND_MS = 1000, MINUTE_MS = 60 * SECOND_MS, HOUR_MS = 60 * MINUTE_MS, D
 
 /* ---- The clock ----------------------------------------------------------------------------------------------------- */
 
-static int64_t read_clock(clockid_t clock)
-{
-    struct timespec now = { 0, 0 };
-    (void)clock_gettime(clock, &now);
-    return (int64_t)now.tv_sec * SECOND_MS + now.tv_nsec / 1000000;
-}
-
 int64_t moment_now_ms(void)
 {
     const char *set = getenv("PAWL_NOW");
+    struct timespec now = { 0, 0 };
     int64_t ms;
-    return set != NULL && moment_parse(set, &ms) ? ms : read_clock(CLOCK_REALTIME);
-}
-
-int64_t moment_monotonic_ms(void)
-{
-    return read_clock(CLOCK_MONOTONIC);
+    if (set != NULL && moment_parse(set, &ms))
+        return ms;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * SECOND_MS + now.tv_nsec / 1000000;
 }
 
 void moment_rest_ms(int64_t ms)

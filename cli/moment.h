@@ -9,7 +9,6 @@
 
 /* Now, in milliseconds since 1970; or what PAWL_NOW says, for tests of what is printed. */
 int64_t moment_now_ms(void);
-int64_t moment_monotonic_ms(void);
 void moment_rest_ms(int64_t ms);
 
 /* "2026-01-01T00:00:00.000Z"; false: it is not that. */

@@ -10,6 +10,7 @@
 
 struct pool_block {
     struct pool_block *next;
+    json_t *value; /* owned; or NULL */
     max_align_t bytes[];
 };
 
@@ -62,10 +63,28 @@ char *pool_format(struct pool *pool, const char *format, ...)
     return text;
 }
 
+json_t *pool_json(struct pool *pool, json_t *value)
+{
+    (void)pool_take(pool, 0);
+    pool->blocks->value = value;
+    return value;
+}
+
+struct pool pool_mark(const struct pool *pool)
+{
+    return *pool;
+}
+
 void pool_clear(struct pool *pool)
 {
-    while (pool->blocks != NULL) {
+    pool_release(pool, (struct pool){ NULL });
+}
+
+void pool_release(struct pool *pool, struct pool mark)
+{
+    while (pool->blocks != mark.blocks) {
         struct pool_block *next = pool->blocks->next;
+        json_decref(pool->blocks->value);
         free(pool->blocks);
         pool->blocks = next;
     }

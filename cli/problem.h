@@ -26,6 +26,14 @@ enum exit_code problem_set(struct problem *problem, enum exit_code exit_code, co
     __attribute__((format(printf, 4, 5)));
 #define problem_use(problem, ...) problem_set(problem, EXIT_WRONG_USE, "WRONG_USE", __VA_ARGS__)
 
+/* Ends the function with the exit code of a call that did not succeed. */
+#define TRY(call)                                                                                                      \
+    do {                                                                                                               \
+        enum exit_code try_code = (call);                                                                              \
+        if (try_code != EXIT_DONE)                                                                                     \
+            return try_code;                                                                                           \
+    } while (false)
+
 /* "pawl: text" on standard error; as_json: {"code", "message", "exitCode"}. */
 void problem_print(const struct problem *problem, bool as_json);
 

@@ -41,8 +41,7 @@ static enum exit_code parse(struct session *session, const char *word, struct re
     struct reference reference = { session->settings.workflow, slash != NULL ? slash + 1 : word };
     if (slash != NULL) {
         reference.workflow = pool_copy(&session->pool, word, (size_t)(slash - word));
-        if (workflow_check(session, reference.workflow, word) != EXIT_DONE)
-            return session->problem.exit_code;
+        TRY(workflow_check(session, reference.workflow, word));
     }
     if (!is_name(reference.id))
         return problem_use(&session->problem,
@@ -64,9 +63,7 @@ static size_t count_lines(const char *text)
 static enum exit_code read_lines(struct session *session, struct words *out_words)
 {
     const char *text = "";
-    enum exit_code code = file_read(&session->pool, &session->problem, "-", "-", &text);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(file_read(&session->pool, &session->problem, "-", "-", &text));
     size_t most = count_lines(text), count = 0;
     const char **lines = pool_take(&session->pool, sizeof *lines * most);
     size_t *numbers = pool_take(&session->pool, sizeof *numbers * most);
@@ -112,11 +109,10 @@ enum exit_code words_check(struct session *session)
 enum exit_code words_read(struct session *session, struct words *out_words)
 {
     const struct invocation *invocation = &session->invocation;
-    enum exit_code code = words_check(session);
+    TRY(words_check(session));
     *out_words = (struct words){ invocation->arguments, NULL, invocation->argument_count };
-    if (code == EXIT_DONE && invocation->argument_count == 1 && strcmp(invocation->arguments[0], "-") == 0)
-        return read_lines(session, out_words);
-    return code;
+    bool is_input = invocation->argument_count == 1 && strcmp(invocation->arguments[0], "-") == 0;
+    return is_input ? read_lines(session, out_words) : EXIT_DONE;
 }
 
 enum exit_code words_wrong(struct session *session, const struct words *words, size_t position)
@@ -132,9 +128,7 @@ enum exit_code reference_parse_all(struct session *session, struct reference **o
 {
     const char *id = session_option(session, OPTION_ID);
     struct words words;
-    enum exit_code code = words_read(session, &words);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(words_read(session, &words));
     if (id != NULL && words.count > 0)
         return problem_use(&session->problem, "instances are named by --id or by arguments, not by both");
     if (id != NULL)
@@ -152,12 +146,11 @@ enum exit_code reference_parse_one(struct session *session, struct reference *ou
 {
     struct reference *references;
     size_t count;
-    enum exit_code code = reference_parse_all(session, &references, &count);
-    if (code == EXIT_DONE && count != 1)
+    TRY(reference_parse_all(session, &references, &count));
+    if (count != 1)
         return problem_use(&session->problem, "which instance? WORKFLOW/ID, or --workflow and --id, names it");
-    if (code == EXIT_DONE)
-        *out_reference = references[0];
-    return code;
+    *out_reference = references[0];
+    return EXIT_DONE;
 }
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------------ */
@@ -165,19 +158,15 @@ enum exit_code reference_parse_one(struct session *session, struct reference *ou
 enum exit_code workflow_names(struct session *session, const char ***out_names, size_t *out_count)
 {
     struct answer answer;
-    enum exit_code code = client_get(session, "/workflows", &answer);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(client_get(session, "/workflows", &answer));
     const json_t *list = json_at(answer.json, "workflows");
     const char **names = pool_take(&session->pool, sizeof *names * (json_array_size(list) + 1));
-    size_t index, count = 0;
-    json_t *workflow;
-    json_array_foreach(list, index, workflow) {
-        const char *name = json_text(workflow, "name", "");
+    size_t count = 0;
+    json_each(workflow, list) {
+        const char *name = json_text(workflow.value, "name", "");
         if (is_workflow_name(name))
-            names[count++] = pool_string(&session->pool, name);
+            names[count++] = name;
     }
-    answer_free(&answer);
     *out_names = names;
     *out_count = count;
     return EXIT_DONE;
@@ -226,9 +215,8 @@ static enum exit_code resolve_latest(struct session *session, struct reference *
     if (code != EXIT_DONE && !is_withheld)
         return code;
     const json_t *newest = json_array_get(json_at(page, "instances"), 0);
-    reference->workflow = pool_string(&session->pool, json_text(newest, "workflowName", ""));
-    reference->id = pool_string(&session->pool, json_text(newest, "id", ""));
-    json_decref(page);
+    reference->workflow = json_text(newest, "workflowName", "");
+    reference->id = json_text(newest, "id", "");
     if (is_name(reference->id))
         return EXIT_DONE;
     reference->workflow = said;
@@ -244,8 +232,6 @@ static enum exit_code has_instance(struct session *session, const struct referen
     struct answer answer;
     enum exit_code code = client_get(session, reference_path(&session->pool, reference), &answer);
     *out_found = code == EXIT_DONE;
-    if (code == EXIT_DONE)
-        answer_free(&answer);
     bool is_withheld = workflow_is_withheld(session, code);
     *withheld += is_withheld;
     return (code == EXIT_REFUSED && session->problem.http_status == 404) || is_withheld ? EXIT_DONE : code;
@@ -255,22 +241,22 @@ static enum exit_code search(struct session *session, struct reference *referenc
 {
     const char **names, *found = NULL;
     size_t count, withheld = 0;
-    enum exit_code code = workflow_names(session, &names, &count);
-    for (size_t i = 0; code == EXIT_DONE && i < count; i++) {
+    TRY(workflow_names(session, &names, &count));
+    for (size_t i = 0; i < count; i++) {
         bool has = false;
-        code = has_instance(session, &(struct reference){ names[i], reference->id }, &has, &withheld);
+        TRY(has_instance(session, &(struct reference){ names[i], reference->id }, &has, &withheld));
         if (has && found != NULL)
             return problem_use(&session->problem, "which %s is meant: %s/%s or %s/%s?", reference->id, found,
                                reference->id, names[i], reference->id);
         if (has)
             found = names[i];
     }
-    if (code == EXIT_DONE && found == NULL)
+    if (found == NULL)
         return problem_set(&session->problem, EXIT_REFUSED, "INSTANCE_NOT_FOUND",
                            "no workflow of this server has an instance \"%s\"%s", reference->id,
                            as_far_as_seen(withheld));
     reference->workflow = found;
-    return code;
+    return EXIT_DONE;
 }
 
 enum exit_code reference_resolve(struct session *session, struct reference *reference)
@@ -282,8 +268,8 @@ enum exit_code reference_resolve(struct session *session, struct reference *refe
 
 enum exit_code reference_find(struct session *session, struct reference *out_reference)
 {
-    enum exit_code code = reference_parse_one(session, out_reference);
-    return code == EXIT_DONE ? reference_resolve(session, out_reference) : code;
+    TRY(reference_parse_one(session, out_reference));
+    return reference_resolve(session, out_reference);
 }
 
 enum exit_code workflow_meant(struct session *session, const char **out_workflow)

@@ -9,9 +9,7 @@
 static enum exit_code read_token(struct session *session, const char **out_token)
 {
     struct words words;
-    enum exit_code code = words_read(session, &words);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(words_read(session, &words));
     if (words.count != 1)
         return problem_use(&session->problem, "standard input has %s, not one",
                            counted(&session->pool, (int64_t)words.count, "line"));
@@ -37,20 +35,15 @@ enum exit_code run_ask(struct session *session)
     const struct verb *verb = verb_of(session);
     struct answer answer;
     const char *token = "", *members = NULL;
-    enum exit_code code = words_check(session);
-    if (code == EXIT_DONE)
-        code = verb_compose(session, verb->fields, &members);
-    if (code == EXIT_DONE && session->invocation.command->argument == ARGUMENT_TOKEN)
-        code = read_token(session, &token);
-    if (code == EXIT_DONE)
-        code = client_ask(session, "POST", verb_path(&session->pool, verb->path, path_segment(&session->pool, token)),
-                          pool_format(&session->pool, "{%s}", members), &answer);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(words_check(session));
+    TRY(verb_compose(session, verb->fields, &members));
+    if (session->invocation.command->argument == ARGUMENT_TOKEN)
+        TRY(read_token(session, &token));
+    TRY(client_ask(session, "POST", verb_path(&session->pool, verb->path, path_segment(&session->pool, token)),
+                   pool_format(&session->pool, "{%s}", members), &answer));
     if (session_is_json(session))
         session_put_answer(session, &answer);
     else
         say(session, verb, answer.json);
-    answer_free(&answer);
     return session_print(session);
 }

@@ -1,7 +1,7 @@
 /* run_claim.c - pawl jobs claim: takes jobs as a worker does, by hand or in a script. */
 #include <string.h>
 
-#include "awaiting.h"
+#include "long_poll.h"
 #include "run.h"
 #include "verb.h"
 
@@ -19,9 +19,7 @@ static enum exit_code compose_claim(struct session *session, const char **out_bo
 {
     const struct invocation *invocation = &session->invocation;
     const char *names = "", *members;
-    enum exit_code code = verb_compose(session, verb_of(session)->fields, &members);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(verb_compose(session, verb_of(session)->fields, &members));
     if (invocation->argument_count > FUNCTIONS_MAX)
         return problem_use(&session->problem, "a claim names at most %d functions", FUNCTIONS_MAX);
     for (size_t i = 0; i < invocation->argument_count; i++) {
@@ -63,17 +61,15 @@ static const struct column job_facts[] = {
 
 static void show_jobs(struct session *session, const json_t *jobs)
 {
-    size_t index;
-    json_t *job;
-    json_array_foreach(jobs, index, job) {
+    json_each(job, jobs) {
         struct table table;
         if (session_is_ids(session)) {
-            pw_buffer_format(&session->out, "%s\n", safe(&session->pool, json_text(job, "token", "")));
+            pw_buffer_format(&session->out, "%s\n", safe(&session->pool, json_text(job.value, "token", "")));
             continue;
         }
-        pw_buffer_put(&session->out, index > 0 ? "\n" : "");
+        pw_buffer_put(&session->out, job.index > 0 ? "\n" : "");
         table_init_facts(&table);
-        table_add_facts(&table, session, job_facts, job);
+        table_add_facts(&table, session, job_facts, job.value);
         table_print(&table, &session->screen, &session->out);
         table_free(&table);
     }
@@ -83,23 +79,17 @@ enum exit_code run_jobs_claim(struct session *session)
 {
     struct answer answer;
     const char *body = NULL;
-    enum exit_code code = compose_claim(session, &body);
-    if (code != EXIT_DONE)
-        return code;
-    int64_t until_ms = awaiting_until_ms(session, session_has(session, OPTION_WAIT_JOB));
-    code = awaiting_ask(session, &(struct awaited){ ask_for_jobs, has_jobs, &body }, until_ms, &answer);
-    if (code != EXIT_DONE)
-        return code;
-    bool is_empty = !has_jobs(answer.json);
+    TRY(compose_claim(session, &body));
+    int64_t until_ms = long_poll_until_ms(session, session_has(session, OPTION_WAIT_JOB));
+    TRY(long_poll_ask(session, &(struct long_poll){ ask_for_jobs, has_jobs, &body }, until_ms, &answer));
     screen_refresh(&session->screen); /* it may have taken its time */
     if (session_is_json(session))
         session_put_answer(session, &answer);
     else
         show_jobs(session, json_at(answer.json, "jobs"));
-    answer_free(&answer);
-    code = session_print(session);
-    if (code != EXIT_DONE || !is_empty)
-        return code;
+    TRY(session_print(session));
+    if (has_jobs(answer.json))
+        return EXIT_DONE;
     (void)problem_set(&session->problem, EXIT_NOT_FINISHED, "NO_JOB", "there is no job to claim%s",
                       until_ms == 0 ? "; --wait waits for one" : "");
     if (session_is_json(session))

@@ -16,11 +16,9 @@ static struct cell show_works(const struct source *source)
 static struct cell show_shards(const struct source *source)
 {
     const char *joined = "", *template = json_flag(source->row, "sharing") ? "{name} {shards}" : "{name}";
-    size_t index;
-    json_t *workflow;
-    json_array_foreach(json_at(source->row, "workflows"), index, workflow)
-        joined = pool_format(source->pool, "%s%s%s", joined, index > 0 ? ", " : "",
-                             template_fill(source->pool, template, workflow, 0));
+    json_each(workflow, json_at(source->row, "workflows"))
+        joined = pool_format(source->pool, "%s%s%s", joined, workflow.index > 0 ? ", " : "",
+                             template_fill(source->pool, template, workflow.value, 0));
     return (struct cell){ joined, STYLE_PLAIN };
 }
 
@@ -102,27 +100,22 @@ static void add_owner(struct session *session, json_t *owners, const json_t *sha
 
 static void show_owners(struct session *session, const json_t *shards, const json_t *runners)
 {
-    json_t *owners = json_array(), *runner;
-    size_t index;
-    json_array_foreach(runners, index, runner)
-        add_owner(session, owners, shards, runner);
+    json_t *owners = pool_json(&session->pool, json_array());
+    json_each(runner, runners)
+        add_owner(session, owners, shards, runner.value);
     add_owner(session, owners, shards, NULL);
     table_show(session, &session->out, owner_columns, owners);
-    json_decref(owners);
 }
 
 static enum exit_code list_shards(struct session *session, const char *workflow, const json_t *runners)
 {
     struct answer answer;
     const char *path = pool_format(&session->pool, "/workflows/%s/shards", path_segment(&session->pool, workflow));
-    enum exit_code code = client_get(session, path, &answer);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(client_get(session, path, &answer));
     if (session_is_json(session))
         session_put_answer(session, &answer);
     else
         show_owners(session, json_at(answer.json, "shards"), runners);
-    answer_free(&answer);
     return EXIT_DONE;
 }
 
@@ -131,20 +124,15 @@ static enum exit_code list_shards(struct session *session, const char *workflow,
 enum exit_code run_cluster(struct session *session)
 {
     struct answer answer;
-    size_t index;
-    json_t *runner;
     const char *workflow;
-    enum exit_code code = workflow_meant(session, &workflow);
-    if (code == EXIT_DONE)
-        code = client_get(session, "/cluster", &answer);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(workflow_meant(session, &workflow));
+    TRY(client_get(session, "/cluster", &answer));
     json_t *runners = json_at(answer.json, "runners");
     if (session_is_ids(session)) {
-        json_array_foreach(runners, index, runner)
-            pw_buffer_format(&session->out, "%s\n", safe(&session->pool, json_text(runner, "id", "")));
+        json_each(runner, runners)
+            pw_buffer_format(&session->out, "%s\n", safe(&session->pool, json_text(runner.value, "id", "")));
     } else if (workflow != NULL) {
-        code = list_shards(session, workflow, runners);
+        TRY(list_shards(session, workflow, runners));
     } else if (session_is_json(session)) {
         session_put_answer(session, &answer);
     } else if (json_array_size(runners) == 0) {
@@ -153,6 +141,5 @@ enum exit_code run_cluster(struct session *session)
         sort_runners(runners);
         table_show(session, &session->out, runner_columns, runners);
     }
-    answer_free(&answer);
-    return code == EXIT_DONE ? session_print(session) : code;
+    return session_print(session);
 }

@@ -46,8 +46,7 @@ static const char *phase_of_idle(struct session *session, const struct verb *ver
     if (verb->is_idle == NULL || client_probe(session, path, &answer) != EXIT_DONE)
         return NULL;
     if (verb->is_idle(answer.json))
-        phase = pool_string(&session->pool, phase_of(json_at(answer.json, "details")));
-    answer_free(&answer);
+        phase = phase_of(json_at(answer.json, "details"));
     return phase;
 }
 
@@ -67,7 +66,6 @@ static void note_reached(struct session *session, const struct verb *verb, const
         item->done = verb->reached;
     else
         item->more = show_phase(session, phase);
-    answer_free(&answer);
 }
 
 static enum exit_code apply(const struct bulk *bulk, struct item *item)
@@ -78,16 +76,12 @@ static enum exit_code apply(const struct bulk *bulk, struct item *item)
     const char *target = bulk->is_of_instances ? reference_path(&session->pool, &item->reference)
                                                : path_segment(&session->pool, item->reference.id);
     const char *idle = phase_of_idle(session, verb, target);
-    enum exit_code code =
-        client_ask(session, "POST", verb_path(&session->pool, verb->path, target), bulk->body, &answer);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(client_ask(session, "POST", verb_path(&session->pool, verb->path, target), bulk->body, &answer));
     const json_t *details = json_at(answer.json, "status"); /* an event answers how the instance stands */
     const char *phase = idle != NULL ? idle : json_is_object(details) ? phase_of(details) : NULL;
     item->is_idle = idle != NULL;
     if (phase != NULL && (idle == NULL || strcmp(phase, "paused") != 0))
         item->more = show_phase(session, phase);
-    answer_free(&answer);
     if (idle == NULL && verb->reached != NULL)
         note_reached(session, verb, target, item);
     return EXIT_DONE;
@@ -126,12 +120,11 @@ static void put_json(struct session *session, const struct item *item)
     const struct problem *problem = &session->problem;
     json_t *error =
         item->code != EXIT_DONE ? json_pack("{s:s, s:s}", "code", problem->code, "message", problem->text) : NULL;
-    json_t *json =
-        json_pack("{s:s*, s:s, s:b, s:o*, s:o*}", "workflowName", item->reference.workflow, "id", item->reference.id,
-                  "ok", item->code == EXIT_DONE, "changed", item->is_idle ? json_false() : NULL, "error", error);
-    json_write(&session->out, json, 0);
-    pw_buffer_put(&session->out, "\n");
-    json_decref(json);
+    session_put_line(
+        session,
+        pool_json(&session->pool, json_pack("{s:s*, s:s, s:b, s:o*, s:o*}", "workflowName", item->reference.workflow,
+                                            "id", item->reference.id, "ok", item->code == EXIT_DONE, "changed",
+                                            item->is_idle ? json_false() : NULL, "error", error)));
 }
 
 static void print_refusal(const struct bulk *bulk, const char *name)
@@ -218,9 +211,7 @@ static enum exit_code end(struct bulk *bulk)
 static enum exit_code parse_deliveries(struct session *session, struct reference **out_references, size_t *out_count)
 {
     struct words words;
-    enum exit_code code = words_read(session, &words);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(words_read(session, &words));
     struct reference *references = pool_take(&session->pool, sizeof *references * (words.count + 1));
     for (size_t i = 0; i < words.count; i++) {
         references[i] = (struct reference){ NULL, words.items[i] };
@@ -239,15 +230,11 @@ static enum exit_code prepare(struct bulk *bulk)
 {
     struct session *session = bulk->session;
     const char *members = NULL;
-    enum exit_code code = words_check(session);
-    if (code == EXIT_DONE)
-        code = verb_compose(session, bulk->verb->fields, &members);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(words_check(session));
+    TRY(verb_compose(session, bulk->verb->fields, &members));
     bulk->body = pool_format(&session->pool, "{%s}", members);
-    json_t *body = json_read(bulk->body, strlen(bulk->body));
+    json_t *body = pool_json(&session->pool, json_read(bulk->body, strlen(bulk->body)));
     const char *done = template_fill(&session->pool, bulk->verb->done, body, session->screen.now_ms);
-    json_decref(body);
     bulk->done = pool_format(&session->pool, "%s%s", bulk->is_dry ? "would be " : "",
                              safe(&session->pool, done != NULL ? done : ""));
     return EXIT_DONE;
@@ -260,19 +247,19 @@ enum exit_code run_control(struct session *session)
                          .is_dry = session_has(session, OPTION_DRY_RUN),
                          .is_of_instances = session->invocation.command->argument == ARGUMENT_INSTANCES };
     struct reference *references = NULL;
-    enum exit_code code = prepare(&bulk);
-    if (code == EXIT_DONE)
-        code = bulk.is_of_instances ? reference_parse_all(session, &references, &bulk.count)
-                                    : parse_deliveries(session, &references, &bulk.count);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(prepare(&bulk));
+    TRY(bulk.is_of_instances ? reference_parse_all(session, &references, &bulk.count)
+                             : parse_deliveries(session, &references, &bulk.count));
     bulk.shows_progress = bulk.count > 1 && isatty(STDERR_FILENO) == 1;
     bulk.is_quiet = bulk.shows_progress && session->settings.format == FORMAT_IS_TEXT && session->screen.is_terminal &&
                     !bulk.is_dry; /* which ones is the question there */
     for (size_t i = 0; i < bulk.count; i++) {
+        struct pool mark = pool_mark(&session->pool);
         struct item item = { .reference = references[i] };
         try(&bulk, &item);
-        if (!note(&bulk, &item))
+        bool goes_on = note(&bulk, &item);
+        pool_release(&session->pool, mark);
+        if (!goes_on)
             break;
     }
     return end(&bulk);

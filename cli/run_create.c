@@ -24,8 +24,7 @@ static enum exit_code parse_target(struct session *session, struct reference *ou
         return problem_use(&session->problem, "the id is named by --id or by \"%s\", not by both", word);
     if (target.workflow == NULL)
         return problem_use(&session->problem, "of which workflow? pawl instances create WORKFLOW, or --workflow");
-    if (workflow_check(session, target.workflow, word != NULL ? word : target.workflow) != EXIT_DONE)
-        return session->problem.exit_code;
+    TRY(workflow_check(session, target.workflow, word != NULL ? word : target.workflow));
     if (target.id != NULL && !is_name(target.id))
         return problem_use(&session->problem,
                            "\"%s\" is not an id, which is 1 to 100 of a-z A-Z 0-9 _ -, not starting "
@@ -66,22 +65,15 @@ static enum exit_code begin(struct session *session, struct reference *target)
 {
     struct answer answer;
     const char *members, *id = "";
-    enum exit_code code = verb_compose(session, verb_of(session)->fields, &members);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(verb_compose(session, verb_of(session)->fields, &members));
     if (target->id != NULL)
         id = pool_format(&session->pool, "\"id\":\"%s\"%s", target->id, members[0] != '\0' ? "," : "");
-    code = client_ask(session, "POST", path_of(session, target), pool_format(&session->pool, "{%s%s}", id, members),
-                      &answer);
-    if (code != EXIT_DONE)
-        return code;
-    target->id = pool_string(&session->pool, json_text(answer.json, "id", ""));
+    TRY(client_ask(session, "POST", path_of(session, target), pool_format(&session->pool, "{%s%s}", id, members),
+                   &answer));
+    target->id = json_text(answer.json, "id", "");
     if (!result_is_awaited(session))
-        code = show_begun(session, target, &answer);
-    answer_free(&answer);
-    if (code != EXIT_DONE || !result_is_awaited(session))
-        return code;
-    code = result_print(session, target);
+        return show_begun(session, target, &answer);
+    enum exit_code code = result_print(session, target);
     if (code == EXIT_REFUSED || code == EXIT_UNREACHABLE) /* it is there all the same */
         (void)fprintf(stderr, "pawl: %s was created; its result could not be asked for\n",
                       reference_name(&session->pool, target));
@@ -93,15 +85,14 @@ enum exit_code run_instances_execute(struct session *session)
 {
     struct reference target = { NULL, NULL };
     const char *key;
-    enum exit_code code = workflow_meant(session, &target.workflow);
-    if (code == EXIT_DONE && target.workflow == NULL)
-        code = problem_use(&session->problem, "which workflow? pawl instances execute WORKFLOW, or --workflow");
-    if (code == EXIT_DONE && session_has(session, OPTION_DISCARD) &&
+    TRY(workflow_meant(session, &target.workflow));
+    if (target.workflow == NULL)
+        return problem_use(&session->problem, "which workflow? pawl instances execute WORKFLOW, or --workflow");
+    if (session_has(session, OPTION_DISCARD) &&
         (session_has(session, OPTION_WAIT) || session_has(session, OPTION_WAIT_FOR)))
-        code = problem_use(&session->problem, "--discard does not wait; it does not go with --wait or --for");
-    if (code == EXIT_DONE)
-        code = key_read(session, &key);
-    return code == EXIT_DONE ? begin(session, &target) : code;
+        return problem_use(&session->problem, "--discard does not wait; it does not go with --wait or --for");
+    TRY(key_read(session, &key));
+    return begin(session, &target);
 }
 
 /* ---- Many ----------------------------------------------------------------------------------------------------------------- */
@@ -126,7 +117,7 @@ static enum exit_code check_entry(struct session *session, const json_t *entry, 
                            "--batch: entry %zu is not {\"id\": ..., \"params\": ...} with an id of 1 to "
                            "100 of a-z A-Z 0-9 _ -",
                            number);
-    if (strcmp(json_text(entry, "id", ""), "latest") == 0)
+    if (json_is(entry, "id", "latest"))
         return problem_use(&session->problem,
                            "--batch: entry %zu: an instance cannot be called latest: that is the newest one", number);
     json_object_foreach((json_t *)entry, key, member)
@@ -139,10 +130,7 @@ static enum exit_code check_entry(struct session *session, const json_t *entry, 
 static enum exit_code read_batch(struct session *session, struct batch *out_batch)
 {
     const char *text;
-    enum exit_code code =
-        json_input_read(&session->pool, &session->problem, "--batch", session_option(session, OPTION_BATCH), &text);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(json_input_read(&session->pool, &session->problem, "--batch", session_option(session, OPTION_BATCH), &text));
     struct pw_text list = pw_text_of(text);
     struct pw_json_part part;
     size_t at = 0, count = 0;
@@ -151,15 +139,15 @@ static enum exit_code read_batch(struct session *session, struct batch *out_batc
     while (pw_json_next(list, &at, &part))
         count++;
     struct batch batch = { pool_take(&session->pool, sizeof *batch.entries * (count + 1)), 0 };
-    for (at = 0; code == EXIT_DONE && pw_json_next(list, &at, &part); batch.count++) {
-        json_t *entry = json_read(part.value.data, part.value.size);
-        code = check_entry(session, entry, batch.count + 1);
-        json_decref(entry);
+    for (at = 0; pw_json_next(list, &at, &part); batch.count++) {
+        struct pool mark = pool_mark(&session->pool);
+        json_t *entry = pool_json(&session->pool, json_read(part.value.data, part.value.size));
+        TRY(check_entry(session, entry, batch.count + 1));
+        pool_release(&session->pool, mark);
         batch.entries[batch.count] = (struct entry){ part.value.data, part.value.size };
     }
-    if (code == EXIT_DONE)
-        *out_batch = batch;
-    return code;
+    *out_batch = batch;
+    return EXIT_DONE;
 }
 
 static enum exit_code send_part(struct session *session, const struct reference *target, const struct batch *batch,
@@ -174,23 +162,18 @@ static enum exit_code send_part(struct session *session, const struct reference 
     }
     pw_buffer_put(&body, "]}");
     const char *path = pool_format(&session->pool, "%s/batch", path_of(session, target));
-    enum exit_code code = client_ask(session, "POST", path, text_string(&body), &answer);
-    pw_buffer_clear(&body);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(client_ask(session, "POST", path, text_keep(&session->pool, &body), &answer));
     (void)json_array_extend(created, json_at(answer.json, "instances"));
-    answer_free(&answer);
     return EXIT_DONE;
 }
 
 static void show_batch(struct session *session, const struct reference *target, const json_t *created, size_t asked)
 {
-    size_t index, count = json_array_size(created);
-    json_t *instance;
+    size_t count = json_array_size(created);
     if (session_is_ids(session))
-        json_array_foreach(created, index, instance)
+        json_each(instance, created)
             pw_buffer_format(&session->out, "%s/%s\n", target->workflow,
-                             safe(&session->pool, json_text(instance, "id", "")));
+                             safe(&session->pool, json_text(instance.value, "id", "")));
     else if (count == asked)
         pw_buffer_format(&session->out, "%zu created\n", count);
     else
@@ -202,31 +185,26 @@ static enum exit_code create_batch(struct session *session, const struct referen
     static const enum option_id others[] = { OPTION_PARAMS, OPTION_NEW_ID, OPTION_RETURN_EXISTING, OPTION_WAIT,
                                              OPTION_WAIT_FOR };
     struct batch batch = { NULL, 0 };
-    json_t *answer = json_pack("{s:[]}", "instances");
-    enum exit_code code = EXIT_DONE;
-    for (size_t i = 0; i < sizeof others / sizeof others[0] && code == EXIT_DONE; i++)
+    json_t *answer = pool_json(&session->pool, json_pack("{s:[]}", "instances"));
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         if (session_has(session, others[i]))
-            code = problem_use(&session->problem, "--batch and --%s do not go together", option_table[others[i]].name);
-    if (code == EXIT_DONE && target->id != NULL)
-        code = problem_use(&session->problem, "with --batch the ids are in the list");
-    if (code == EXIT_DONE)
-        code = read_batch(session, &batch);
+            return problem_use(&session->problem, "--batch and --%s do not go together", option_table[others[i]].name);
+    if (target->id != NULL)
+        return problem_use(&session->problem, "with --batch the ids are in the list");
+    TRY(read_batch(session, &batch));
     json_t *created = json_at(answer, "instances");
-    for (size_t from = 0; code == EXIT_DONE && from < batch.count; from += PW_BATCH_CREATE_MAX)
-        code = send_part(session, target, &batch, from, created);
-    if (code == EXIT_DONE && session_is_json(session))
+    for (size_t from = 0; from < batch.count; from += PW_BATCH_CREATE_MAX)
+        TRY(send_part(session, target, &batch, from, created));
+    if (session_is_json(session))
         session_put_json(session, answer);
-    else if (code == EXIT_DONE)
+    else
         show_batch(session, target, created, batch.count);
-    json_decref(answer);
-    return code == EXIT_DONE ? session_print(session) : code;
+    return session_print(session);
 }
 
 enum exit_code run_instances_create(struct session *session)
 {
     struct reference target;
-    enum exit_code code = parse_target(session, &target);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(parse_target(session, &target));
     return session_has(session, OPTION_BATCH) ? create_batch(session, &target) : begin(session, &target);
 }

@@ -7,7 +7,7 @@
 #include "table.h"
 #include "timeline.h"
 #include "view.h"
-#include "waiting.h"
+#include "reason.h"
 
 enum { STEPS_SHOWN = 20, CHILDREN_SHOWN = 5 };
 
@@ -20,9 +20,7 @@ static enum exit_code get_instance(struct session *session, const struct referen
     pw_buffer_put(&path, reference_path(&session->pool, reference));
     if (session_has(session, OPTION_RUN))
         query_put_number(&path, "runNumber", invocation_number(&session->invocation, OPTION_RUN, 0));
-    enum exit_code code = client_get(session, text_string(&path), out_answer);
-    pw_buffer_clear(&path);
-    return code;
+    return client_get(session, text_keep(&session->pool, &path), out_answer);
 }
 
 /* The newest first is what was asked for; the oldest first is what is drawn. */
@@ -45,7 +43,6 @@ static void add_children(struct session *session, const struct reference *refere
     if (client_probe(session, path, &answer) != EXIT_DONE)
         return;
     (void)json_object_set(instance, "children", answer.json);
-    answer_free(&answer);
 }
 
 static enum exit_code show_instance(struct session *session, const struct reference *reference, json_t *instance)
@@ -55,16 +52,13 @@ static enum exit_code show_instance(struct session *session, const struct refere
                                    .order = is_full ? "asc" : "desc",
                                    .limit = is_full ? 0 : STEPS_SHOWN };
     json_t *history = NULL;
-    enum exit_code code = history_fetch(session, reference, &query, &history);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(history_fetch(session, reference, &query, &history));
     add_children(session, reference, instance);
     if (is_full)
         session->screen.width = 0; /* nothing is cut */
     else
         turn_around(json_at(history, "steps"));
     view_print(session, &session->out, reference, instance, history, is_full);
-    json_decref(history);
     return session_print(session);
 }
 
@@ -75,10 +69,8 @@ static enum exit_code print_instance(struct session *session, const struct refer
     if (session_has(session, OPTION_FULL)) {
         struct history_query query = { .run = json_number(answer->json, "meta.runNumber", 0), .with_logs = true };
         json_t *history = NULL;
-        enum exit_code code = history_fetch(session, reference, &query, &history);
-        if (code != EXIT_DONE)
-            return code;
-        (void)json_object_set_new(answer->json, "history", history);
+        TRY(history_fetch(session, reference, &query, &history));
+        (void)json_object_set(answer->json, "history", history);
         session_put_json(session, answer->json);
     } else {
         session_put_answer(session, answer);
@@ -90,36 +82,27 @@ enum exit_code run_instances_get(struct session *session)
 {
     struct reference reference;
     struct answer answer;
-    enum exit_code code = reference_find(session, &reference);
-    if (code == EXIT_DONE)
-        code = get_instance(session, &reference, &answer);
-    if (code != EXIT_DONE)
-        return code;
-    if (session_is_ids(session)) {
-        pw_buffer_format(&session->out, "%s\n", reference_name(&session->pool, &reference));
-        code = session_print(session);
-    } else if (session_is_json(session)) {
-        code = print_instance(session, &reference, &answer);
-    } else {
-        code = show_instance(session, &reference, answer.json);
-    }
-    answer_free(&answer);
-    return code;
+    TRY(reference_find(session, &reference));
+    TRY(get_instance(session, &reference, &answer));
+    if (session_is_json(session))
+        return print_instance(session, &reference, &answer);
+    if (!session_is_ids(session))
+        return show_instance(session, &reference, answer.json);
+    pw_buffer_format(&session->out, "%s\n", reference_name(&session->pool, &reference));
+    return session_print(session);
 }
 
 /* ---- history --------------------------------------------------------------------------------------------------------- */
 
 static bool is_waiting(const json_t *step)
 {
-    return strcmp(json_text(step, "status", ""), "waiting") == 0;
+    return json_is(step, "status", "waiting");
 }
 
 static bool any_waits(const json_t *steps)
 {
-    size_t index;
-    json_t *step;
-    json_array_foreach(steps, index, step)
-        if (is_waiting(step))
+    json_each(step, steps)
+        if (is_waiting(step.value))
             return true;
     return false;
 }
@@ -129,19 +112,15 @@ static bool any_waits(const json_t *steps)
 static enum exit_code mark_cut_off(struct session *session, const struct reference *reference, const json_t *history)
 {
     struct answer answer;
-    size_t index;
-    json_t *steps = json_at(history, "steps"), *step;
+    json_t *steps = json_at(history, "steps");
     if (!any_waits(steps))
         return EXIT_DONE;
-    enum exit_code code = get_instance(session, reference, &answer);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(get_instance(session, reference, &answer));
     bool was_restarted = json_number(answer.json, "meta.runNumber", 0) > json_number(history, "runNumber", 0);
     const char *ended_at = was_restarted ? "" : json_text(answer.json, "meta.completedAt", NULL);
-    json_array_foreach(steps, index, step)
-        if (ended_at != NULL && is_waiting(step))
-            (void)json_object_set_new(step, "cutOffAt", json_string(ended_at));
-    answer_free(&answer);
+    json_each(step, steps)
+        if (ended_at != NULL && is_waiting(step.value))
+            (void)json_object_set_new(step.value, "cutOffAt", json_string(ended_at));
     return EXIT_DONE;
 }
 
@@ -246,8 +225,6 @@ static void show_history(struct session *session, const struct reference *refere
 {
     const json_t *steps = json_at(history, "steps"), *events = json_at(history, "events");
     const json_t *logs = json_at(history, "logs");
-    size_t index;
-    json_t *log;
     if (session_has(session, OPTION_FULL))
         session->screen.width = 0; /* nothing is cut */
     screen_put(&session->screen, &session->out, STYLE_BOLD, reference_name(&session->pool, reference));
@@ -261,8 +238,8 @@ static void show_history(struct session *session, const struct reference *refere
     put_table(session, event_columns, events);
     if (json_array_size(logs) > 0)
         pw_buffer_put(&session->out, "\n");
-    json_array_foreach(logs, index, log)
-        log_print(session, &session->pool, &session->out, log);
+    json_each(log, logs)
+        log_print(session, &session->out, log.value);
 }
 
 enum exit_code run_instances_history(struct session *session)
@@ -272,17 +249,13 @@ enum exit_code run_instances_history(struct session *session)
     json_t *history = NULL;
     query.with_logs =
         session_has(session, OPTION_INCLUDE_LOGS) || query.log_level != NULL || query.log_category != NULL;
-    enum exit_code code = reference_find(session, &reference);
-    if (code == EXIT_DONE)
-        code = history_fetch(session, &reference, &query, &history);
-    if (code != EXIT_DONE)
-        return code;
-    if (session_is_json(session))
+    TRY(reference_find(session, &reference));
+    TRY(history_fetch(session, &reference, &query, &history));
+    if (session_is_json(session)) {
         session_put_json(session, history);
-    else
-        code = mark_cut_off(session, &reference, history);
-    if (code == EXIT_DONE && !session_is_json(session))
+    } else {
+        TRY(mark_cut_off(session, &reference, history));
         show_history(session, &reference, history);
-    json_decref(history);
-    return code == EXIT_DONE ? session_print(session) : code;
+    }
+    return session_print(session);
 }

@@ -13,11 +13,9 @@ struct shown {
 /* One line for each row: what names it. */
 static void put_ids(struct session *session, const struct verb *verb, const json_t *rows)
 {
-    size_t index;
-    json_t *row;
-    json_array_foreach(rows, index, row) {
+    json_each(row, rows) {
         struct pool pool = { NULL };
-        const char *id = template_fill(&pool, verb->ids, row, session->screen.now_ms);
+        const char *id = template_fill(&pool, verb->ids, row.value, session->screen.now_ms);
         pw_buffer_format(&session->out, "%s\n", safe(&pool, id != NULL ? id : ""));
         pool_clear(&pool);
     }
@@ -26,11 +24,9 @@ static void put_ids(struct session *session, const struct verb *verb, const json
 /* Of a list that is written item by item, because it may be long. */
 static void put_items(struct session *session, const json_t *rows, size_t count)
 {
-    size_t index;
-    json_t *row;
-    json_array_foreach(rows, index, row) {
-        pw_buffer_put(&session->out, count + index > 0 ? ",\n" : "\n");
-        json_write(&session->out, row, 0);
+    json_each(row, rows) {
+        pw_buffer_put(&session->out, count + row.index > 0 ? ",\n" : "\n");
+        json_write(&session->out, row.value, 0);
     }
 }
 
@@ -88,17 +84,16 @@ static enum exit_code list(struct session *session, const struct listing *listin
 {
     struct shown shown = { .listing = listing };
     const char *left_out = NULL;
+    json_t *page = NULL;
     enum exit_code code;
     if (session_has(session, OPTION_ALL)) {
         if (session_is_json(session))
             pw_buffer_format(&session->out, "{\"%s\":[", listing->verb->rows);
         code = listing_all(session, listing, take_page, &shown, &left_out);
     } else {
-        json_t *page = NULL;
         code = listing_page(session, listing, &page, &left_out);
         if (code == EXIT_DONE)
             code = take_page(session, page, &shown);
-        json_decref(page);
     }
     table_free(&shown.table);
     if (code != EXIT_DONE)
@@ -113,18 +108,15 @@ enum exit_code run_list(struct session *session)
 {
     struct listing listing = listing_read(session);
     struct reference owner;
-    enum exit_code code = EXIT_DONE;
     if (session->invocation.command->argument == ARGUMENT_WORKFLOW) {
         listing.is_by_workflow = true;
-        code = workflow_meant(session, &listing.workflow);
-        if (code == EXIT_DONE && listing.workflow == NULL && session_has(session, OPTION_CURSOR))
-            code = problem_use(&session->problem, "a cursor is of one workflow's list; --workflow says of which");
+        TRY(workflow_meant(session, &listing.workflow));
+        if (listing.workflow == NULL && session_has(session, OPTION_CURSOR))
+            return problem_use(&session->problem, "a cursor is of one workflow's list; --workflow says of which");
     } else if (session->invocation.command->argument == ARGUMENT_INSTANCE) {
-        code = reference_find(session, &owner);
-        if (code == EXIT_DONE) {
-            listing.target = reference_path(&session->pool, &owner);
-            listing.name = reference_name(&session->pool, &owner);
-        }
+        TRY(reference_find(session, &owner));
+        listing.target = reference_path(&session->pool, &owner);
+        listing.name = reference_name(&session->pool, &owner);
     }
-    return code == EXIT_DONE ? list(session, &listing) : code;
+    return list(session, &listing);
 }

@@ -15,21 +15,17 @@ struct follower {
 
 static bool is_wanted(const struct history_query *query, const json_t *log)
 {
-    return (query->log_level == NULL || strcmp(json_text(log, "level", ""), query->log_level) == 0) &&
+    return (query->log_level == NULL || json_is(log, "level", query->log_level)) &&
            !(query->no_replay && json_flag(log, "isReplay")) &&
-           (query->log_category == NULL || strcmp(json_text(log, "category", ""), query->log_category) == 0);
+           (query->log_category == NULL || json_is(log, "category", query->log_category));
 }
 
 static void put_log(struct session *session, const json_t *log)
 {
-    struct pool pool = { NULL }; /* of this line: a long stream gathers nothing */
-    if (session_is_json(session)) {
-        json_write(&session->out, log, 0);
-        pw_buffer_put(&session->out, "\n");
-    } else {
-        log_print(session, &pool, &session->out, log);
-    }
-    pool_clear(&pool);
+    if (session_is_json(session))
+        session_put_line(session, log);
+    else
+        log_print(session, &session->out, log);
 }
 
 static bool take_event(void *user, const char *event, const json_t *data)
@@ -47,25 +43,21 @@ static enum exit_code follow_logs(struct session *session, const struct referenc
 {
     struct follower follower = { session, history_query_read(session), EXIT_DONE };
     const struct stream_handler handler = { .event = take_event, .user = &follower };
-    enum exit_code code = stream_follow(session, reference, &handler);
-    return code == EXIT_DONE ? follower.code : code;
+    TRY(stream_follow(session, reference, &handler));
+    return follower.code;
 }
 
 static enum exit_code print_logs(struct session *session, const struct reference *reference)
 {
     struct history_query query = history_query_read(session);
-    json_t *history = NULL, *log;
-    size_t index;
+    json_t *history = NULL;
     query.with_logs = true;
-    enum exit_code code = history_fetch(session, reference, &query, &history);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(history_fetch(session, reference, &query, &history));
     const json_t *logs = json_at(history, "logs");
-    json_array_foreach(logs, index, log)
-        put_log(session, log);
+    json_each(log, logs)
+        put_log(session, log.value);
     if (json_array_size(logs) == 0 && session->screen.is_terminal && !session_is_json(session))
         pw_buffer_put(&session->out, "no log lines\n");
-    json_decref(history);
     return session_print(session);
 }
 
@@ -76,8 +68,6 @@ enum exit_code run_instances_logs(struct session *session)
     if (is_followed && session_has(session, OPTION_RUN))
         return problem_use(&session->problem, "--follow is of the current run; --run is of one that is named");
     session->client.patient_until_ms = is_followed ? INT64_MAX : 0;
-    enum exit_code code = reference_find(session, &reference);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(reference_find(session, &reference));
     return is_followed ? follow_logs(session, &reference) : print_logs(session, &reference);
 }

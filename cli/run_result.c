@@ -2,11 +2,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "awaiting.h"
+#include "long_poll.h"
 #include "result.h"
 #include "run.h"
 #include "view.h"
-#include "waiting.h"
+#include "reason.h"
 
 enum { KEY_SIZE_MAX = 1024 };
 
@@ -61,26 +61,20 @@ static enum exit_code print(struct session *session, const struct answer *answer
 {
     const json_t *result = answer->json;
     session_put_answer(session, answer);
-    enum exit_code code = session_print(session);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(session_print(session));
     session->problem.text[0] = '\0';
     if (!is_finished(result))
         return EXIT_NOT_FINISHED;
-    return strcmp(json_text(result, "details.status", ""), "complete") == 0 ? EXIT_DONE : EXIT_RUN_FAILED;
+    return json_is(result, "details.status", "complete") ? EXIT_DONE : EXIT_RUN_FAILED;
 }
 
 enum exit_code result_print(struct session *session, const struct reference *reference)
 {
     struct answer answer;
     struct reference asked = *reference;
-    int64_t until_ms = awaiting_until_ms(session, result_is_awaited(session));
-    enum exit_code code = awaiting_ask(session, &(struct awaited){ ask, is_finished, &asked }, until_ms, &answer);
-    if (code != EXIT_DONE)
-        return code;
-    code = session_is_json(session) ? print(session, &answer) : tell(session, reference, answer.json);
-    answer_free(&answer);
-    return code;
+    int64_t until_ms = long_poll_until_ms(session, result_is_awaited(session));
+    TRY(long_poll_ask(session, &(struct long_poll){ ask, is_finished, &asked }, until_ms, &answer));
+    return session_is_json(session) ? print(session, &answer) : tell(session, reference, answer.json);
 }
 
 /* ---- By key ------------------------------------------------------------------------------------------------------------- */
@@ -100,9 +94,7 @@ static enum exit_code find_execution(struct session *session, struct reference *
 {
     struct answer answer;
     const char *workflow = session->settings.workflow, *key;
-    enum exit_code code = key_read(session, &key);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(key_read(session, &key));
     if (session->invocation.argument_count > 0 || session_has(session, OPTION_ID))
         return problem_use(&session->problem, "an execution is named by --key or by its id, not by both");
     if (workflow == NULL)
@@ -112,21 +104,17 @@ static enum exit_code find_execution(struct session *session, struct reference *
                            "the key \"%s\" cannot be asked for: it means something else in a path; "
                            "the id, which execute printed, serves",
                            key);
-    code = client_get(session,
-                      pool_format(&session->pool, "/workflows/%s/execute/%s", path_segment(&session->pool, workflow),
-                                  path_segment(&session->pool, key)),
-                      &answer);
-    if (code != EXIT_DONE)
-        return code;
-    *out_reference = (struct reference){ workflow, pool_string(&session->pool, json_text(answer.json, "id", "")) };
-    answer_free(&answer);
+    TRY(client_get(session,
+                   pool_format(&session->pool, "/workflows/%s/execute/%s", path_segment(&session->pool, workflow),
+                               path_segment(&session->pool, key)),
+                   &answer));
+    *out_reference = (struct reference){ workflow, json_text(answer.json, "id", "") };
     return EXIT_DONE;
 }
 
 enum exit_code run_instances_result(struct session *session)
 {
     struct reference reference;
-    enum exit_code code =
-        session_has(session, OPTION_KEY) ? find_execution(session, &reference) : reference_find(session, &reference);
-    return code == EXIT_DONE ? result_print(session, &reference) : code;
+    TRY(session_has(session, OPTION_KEY) ? find_execution(session, &reference) : reference_find(session, &reference));
+    return result_print(session, &reference);
 }

@@ -1,9 +1,10 @@
 /* run_status.c - pawl status: the server, and as much as it tells of what it does.
  *
  * What --json prints is gathered first; the lines are made of it. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "metrics.h"
+#include "common/thread.h"
 #include "moment.h"
 #include "reference.h"
 #include "run.h"
@@ -16,7 +17,7 @@ static const char *const statuses[STATUS_COUNT] = {
 };
 
 struct status {
-    json_t *json; /* {server, workflows?, instances?, queue?, runner?, hooks?}; owned */
+    json_t *json; /* {server, workflows?, instances?, queue?, runner?, hooks?} */
     bool store_is_up;
     /* Why something of it is missing; NULL: it is not. */
     const char *not_ready_why, *no_metrics_why, *no_counts_why;
@@ -30,17 +31,29 @@ static const char *why_not(struct session *session, enum exit_code code)
     return code != EXIT_DONE ? pool_string(&session->pool, session->problem.text) : NULL;
 }
 
-static json_int_t whole(const struct metrics *metrics, const char *name)
+/* A figure out of the text that the server writes for Prometheus, where its name has its labels; 0 where there is none. */
+static double figure(const char *metrics, const char *name)
 {
-    return (json_int_t)(metrics_value(metrics, name, 0) + 0.5);
+    size_t size = strlen(name);
+    for (const char *line = metrics; *line != '\0';) {
+        if (strncmp(line, name, size) == 0 && line[size] == ' ')
+            return strtod(line + size + 1, NULL);
+        line += strcspn(line, "\n");
+        line += *line == '\n';
+    }
+    return 0;
 }
 
-static void add_metrics(struct status *status, const struct metrics *metrics)
+static json_int_t whole(const char *metrics, const char *name)
 {
-    (void)json_object_set_new(
-        status->json, "queue",
-        json_pack("{s:I, s:I}", "due", whole(metrics, "pawl_queue_depth"), "oldestDueMs",
-                  (json_int_t)(metrics_value(metrics, "pawl_queue_oldest_age_seconds", 0) * 1000)));
+    return (json_int_t)(figure(metrics, name) + 0.5);
+}
+
+static void add_metrics(struct status *status, const char *metrics)
+{
+    (void)json_object_set_new(status->json, "queue",
+                              json_pack("{s:I, s:I}", "due", whole(metrics, "pawl_queue_depth"), "oldestDueMs",
+                                        (json_int_t)(figure(metrics, "pawl_queue_oldest_age_seconds") * 1000)));
     (void)json_object_set_new(status->json, "runner",
                               json_pack("{s:I}", "inFlight", whole(metrics, "pawl_runner_in_flight")));
     (void)json_object_set_new(status->json, "hooks",
@@ -57,8 +70,7 @@ static enum exit_code add_counts(struct session *session, struct status *status)
     struct answer answer;
     pw_buffer_put(&path, "/status");
     query_put(&path, "workflow", workflow);
-    enum exit_code code = client_probe(session, text_string(&path), &answer);
-    pw_buffer_clear(&path);
+    enum exit_code code = client_probe(session, text_keep(&session->pool, &path), &answer);
     if (code == EXIT_REFUSED && workflow != NULL && strcmp(session->problem.code, "WORKFLOW_NOT_FOUND") == 0)
         return explain_workflow(session, code, workflow);
     status->no_counts_why = why_not(session, code);
@@ -73,7 +85,6 @@ static enum exit_code add_counts(struct session *session, struct status *status)
     }
     (void)json_object_set_new(counts, "hasMore", more);
     (void)json_object_set_new(status->json, "instances", counts);
-    answer_free(&answer);
     return EXIT_DONE;
 }
 
@@ -81,38 +92,30 @@ static enum exit_code add_counts(struct session *session, struct status *status)
 static enum exit_code gather(struct session *session, struct status *status)
 {
     struct answer answer;
-    struct metrics metrics;
-    const char **names, *version;
+    const char **names;
     size_t count;
-    int64_t began_ms = moment_monotonic_ms(), took_ms;
-    enum exit_code code = client_get(session, "/version", &answer);
-    if (code != EXIT_DONE)
-        return code;
-    took_ms = moment_monotonic_ms() - began_ms;
-    version = pool_string(&session->pool, json_text(answer.json, "version", "?"));
-    answer_free(&answer);
-    code = client_probe(session, "/health/ready", &answer);
+    int64_t began_ms = pw_monotonic_ms();
+    TRY(client_get(session, "/version", &answer));
+    int64_t took_ms = pw_monotonic_ms() - began_ms;
+    const char *version = json_text(answer.json, "version", "?");
+    enum exit_code code = client_probe(session, "/health/ready", &answer);
     status->not_ready_why = why_not(session, code);
-    if (code == EXIT_DONE)
-        answer_free(&answer);
     (void)json_object_set_new(status->json, "server",
                               json_pack("{s:s, s:s, s:b, s:I}", "baseUrl", session->settings.shown_url, "version",
                                         version, "ready", code == EXIT_DONE, "roundTripMs", (json_int_t)took_ms));
-    code = metrics_read(session, &metrics);
+    code = client_get(session, "/metrics", &answer);
     if (code == EXIT_UNREACHABLE)
         return code;
     status->no_metrics_why = why_not(session, code);
     if (code != EXIT_DONE)
         return EXIT_DONE;
-    code = workflow_names(session, &names, &count);
-    if (code == EXIT_DONE) {
-        status->store_is_up = whole(&metrics, "pawl_store_up") == 1;
-        (void)json_object_set_new(status->json, "workflows", json_integer((json_int_t)count));
-        code = status->store_is_up ? add_counts(session, status) : EXIT_DONE;
-        add_metrics(status, &metrics);
-    }
-    metrics_free(&metrics);
-    return code;
+    TRY(workflow_names(session, &names, &count));
+    status->store_is_up = whole(answer.body, "pawl_store_up") == 1;
+    (void)json_object_set_new(status->json, "workflows", json_integer((json_int_t)count));
+    if (status->store_is_up)
+        TRY(add_counts(session, status));
+    add_metrics(status, answer.body);
+    return EXIT_DONE;
 }
 
 /* ---- Showing --------------------------------------------------------------------------------------------------------- */
@@ -125,10 +128,8 @@ static void put_line(struct session *session, const char *name, const char *valu
 
 static bool has_more(const json_t *counts, const char *word)
 {
-    size_t index;
-    json_t *more;
-    json_array_foreach(json_at(counts, "hasMore"), index, more)
-        if (strcmp(json_string_value(more), word) == 0)
+    json_each(more, json_at(counts, "hasMore"))
+        if (strcmp(json_string_value(more.value), word) == 0)
             return true;
     return false;
 }
@@ -200,18 +201,14 @@ static void show(struct session *session, const struct status *status)
 
 enum exit_code run_status(struct session *session)
 {
-    struct status status = { .json = json_object() };
-    enum exit_code code = gather(session, &status);
+    struct status status = { .json = pool_json(&session->pool, json_object()) };
+    TRY(gather(session, &status));
     bool is_whole = status.not_ready_why == NULL && json_at(status.json, "instances") != NULL;
-    if (code == EXIT_DONE && session_is_json(session))
+    if (session_is_json(session))
         session_put_json(session, status.json);
-    else if (code == EXIT_DONE)
+    else
         show(session, &status);
-    json_decref(status.json);
-    if (code == EXIT_DONE)
-        code = session_print(session);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(session_print(session));
     session->problem.text[0] = '\0'; /* it is part of what was shown */
     return is_whole ? EXIT_DONE : EXIT_REFUSED;
 }

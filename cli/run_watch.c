@@ -7,12 +7,11 @@
 
 #include "history.h"
 #include "moment.h"
-#include "picture.h"
 #include "run.h"
 #include "stream.h"
 #include "timeline.h"
 #include "view.h"
-#include "waiting.h"
+#include "reason.h"
 #include "watch_list.h"
 
 enum { INTERVAL_MS = 2000, OTHER_ROWS = 8, STEPS_SHOWN_MIN = 4 };
@@ -25,7 +24,6 @@ struct watched {
     int64_t run, changed_ms;
     bool is_drawn; /* on a terminal; else each change is a line */
     json_t *held;  /* a status that is still to be told as a line; NULL: none; owned */
-    struct picture picture;
     enum exit_code code;
 };
 
@@ -46,14 +44,14 @@ static void put_outcome(struct session *session, struct pw_buffer *out, const js
         text_put_safe(out, json_show(&session->pool, output));
 }
 
-/* The newest steps that there is room for; a new reference. */
-static json_t *steps_that_fit(struct watched *watched, struct pw_buffer *drawing)
+/* The newest steps that there is room for. */
+static const json_t *steps_that_fit(struct watched *watched, struct pw_buffer *drawing)
 {
     size_t count = json_array_size(watched->steps), room = terminal_rows();
     room = room > STEPS_SHOWN_MIN + OTHER_ROWS ? room - OTHER_ROWS : STEPS_SHOWN_MIN;
     if (count <= room)
-        return json_incref(watched->steps);
-    json_t *shown = json_array();
+        return watched->steps;
+    json_t *shown = pool_json(&watched->session->pool, json_array());
     for (size_t i = count - room; i < count; i++)
         (void)json_array_append(shown, json_array_get(watched->steps, i));
     struct session *session = watched->session;
@@ -68,45 +66,37 @@ static void draw_steps(struct watched *watched, struct pw_buffer *drawing)
 {
     struct session *session = watched->session;
     bool has_ended = has_finished(watched->details);
-    json_t *shown = steps_that_fit(watched, drawing);
+    const json_t *shown = steps_that_fit(watched, drawing);
     timeline_print(session, drawing,
                    &(struct timeline){ .steps = shown,
                                        .end_ms = has_ended ? watched->changed_ms : session->screen.now_ms,
                                        .has_ended = has_ended });
-    json_decref(shown);
-}
-
-static void draw(struct watched *watched)
-{
-    struct session *session = watched->session;
-    struct pw_buffer drawing = { 0 };
-    view_title(session, &drawing, watched->reference, phase_of(watched->details), watched->run);
-    view_waits(session, &drawing, watched->reference, watched->details);
-    if (json_array_size(watched->steps) > 0)
-        draw_steps(watched, &drawing);
-    picture_draw(&watched->picture, &session->screen, &session->out, &drawing);
-    pw_buffer_clear(&drawing);
 }
 
 /* Draws again, with these lines above it. */
 static void redraw(struct watched *watched, const char *above)
 {
     struct session *session = watched->session;
+    struct pw_buffer drawing = { 0 };
     screen_refresh(&session->screen);
-    picture_clear(&watched->picture, &session->out);
+    picture_clear(session);
     pw_buffer_put(&session->out, above);
-    draw(watched);
+    view_title(session, &drawing, watched->reference, phase_of(watched->details), watched->run);
+    view_waits(session, &drawing, watched->reference, watched->details);
+    if (json_array_size(watched->steps) > 0)
+        draw_steps(watched, &drawing);
+    picture_draw(session, &drawing);
+    pw_buffer_clear(&drawing);
     watched->code = session_print(session);
 }
 
 static void keep_step(struct watched *watched, const json_t *step)
 {
     const char *key = json_text(step, "stepKey", "");
-    size_t index;
-    json_t *known, *kept = (json_t *)step;
-    json_array_foreach(watched->steps, index, known) {
-        if (strcmp(json_text(known, "stepKey", ""), key) == 0) {
-            (void)json_array_set(watched->steps, index, kept);
+    json_t *kept = (json_t *)step;
+    json_each(known, watched->steps) {
+        if (json_is(known.value, "stepKey", key)) {
+            (void)json_array_set(watched->steps, known.index, kept);
             return;
         }
     }
@@ -124,8 +114,9 @@ static void keep_status(struct watched *watched, const json_t *data)
     watched->details = json_incref(json_at(data, "details"));
 }
 
-static void put_step_line(struct session *session, struct pool *pool, const json_t *step)
+static void put_step_line(struct session *session, const json_t *step)
 {
+    struct pool *pool = &session->pool;
     const char *status = json_text(step, "status", ""), *error = error_show(pool, step, "error");
     const char *waits = step_waiting(pool, step, session->screen.now_ms);
     struct pw_buffer *out = &session->out;
@@ -142,8 +133,9 @@ static void put_step_line(struct session *session, struct pool *pool, const json
     pw_buffer_put(out, "\n");
 }
 
-static void put_status_line(struct session *session, struct pool *pool, const json_t *data)
+static void put_status_line(struct session *session, const json_t *data)
 {
+    struct pool *pool = &session->pool;
     const json_t *details = json_at(data, "details");
     const char *phase = phase_of(details);
     int64_t run = json_number(data, "runNumber", 1);
@@ -162,11 +154,11 @@ static void put_status_line(struct session *session, struct pool *pool, const js
     pw_buffer_put(out, "\n");
 }
 
-static void put_held_line(struct watched *watched, struct pool *pool)
+static void put_held_line(struct watched *watched)
 {
     if (watched->held == NULL)
         return;
-    put_status_line(watched->session, pool, watched->held);
+    put_status_line(watched->session, watched->held);
     json_decref(watched->held);
     watched->held = NULL;
 }
@@ -182,7 +174,6 @@ static bool is_known(const struct watched *watched, const json_t *data)
 static void tell(struct watched *watched, const char *event, const json_t *data)
 {
     struct session *session = watched->session;
-    struct pool pool = { NULL };
     bool is_status = strcmp(event, "status") == 0;
     if (is_status && is_known(watched, data))
         return;
@@ -190,26 +181,22 @@ static void tell(struct watched *watched, const char *event, const json_t *data)
         keep_status(watched, data);
     screen_refresh(&session->screen);
     if (is_status || time_of(session, data) > time_of(session, watched->held))
-        put_held_line(watched, &pool);
+        put_held_line(watched);
     if (is_status && !has_finished(json_at(data, "details")))
         watched->held = json_incref((json_t *)data);
     else if (is_status)
-        put_status_line(session, &pool, data);
+        put_status_line(session, data);
     else if (strcmp(event, "log") == 0)
-        log_print(session, &pool, &session->out, data);
+        log_print(session, &session->out, data);
     else
-        put_step_line(session, &pool, data);
-    pool_clear(&pool);
+        put_step_line(session, data);
     watched->code = session_print(session);
 }
 
 static void tell_json(struct watched *watched, const char *event, const json_t *data)
 {
     struct session *session = watched->session;
-    json_t *line = json_pack("{s:s, s:O}", "event", event, "data", data);
-    json_write(&session->out, line, 0);
-    pw_buffer_put(&session->out, "\n");
-    json_decref(line);
+    session_put_line(session, pool_json(&session->pool, json_pack("{s:s, s:O}", "event", event, "data", data)));
     watched->code = session_print(session);
 }
 
@@ -228,10 +215,9 @@ static bool take_event(void *user, const char *event, const json_t *data)
         else if (strcmp(event, "status") == 0)
             keep_status(watched, data);
         else
-            log_print(session, &session->pool, &above, data);
+            log_print(session, &above, data);
         redraw(watched, text_string(&above));
         pw_buffer_clear(&above);
-        pool_clear(&session->pool); /* settings and names live in another one, see watch_instance() */
     }
     return watched->code == EXIT_DONE;
 }
@@ -242,34 +228,18 @@ static void look_again(void *user)
     struct session *session = watched->session;
     if (watched->is_drawn && watched->details != NULL)
         redraw(watched, "");
-    put_held_line(watched, &session->pool); /* nothing came for a while that it would belong behind */
+    put_held_line(watched); /* nothing came for a while that it would belong behind */
     if (session->out.size > 0)
         watched->code = session_print(session);
-    pool_clear(&session->pool);
-}
-
-/* What is said on standard error stays above the picture. */
-static void make_room(void *user)
-{
-    struct watched *watched = user;
-    if (!watched->is_drawn)
-        return;
-    picture_clear(&watched->picture, &watched->session->out);
-    (void)session_print(watched->session);
 }
 
 static enum exit_code watch_instance(struct session *session, const struct reference *reference)
 {
     struct watched watched = { .session = session, .reference = reference, .run = 1, .steps = json_array() };
     const struct stream_handler handler = { take_event, look_again, &watched };
-    struct pool kept = session->pool; /* what is drawn takes memory of its own, and gives it back at each turn */
     watched.is_drawn = session->screen.is_terminal && session->settings.format == FORMAT_IS_TEXT;
-    session->pool = (struct pool){ NULL };
-    session->client.trouble = make_room;
-    session->client.trouble_user = &watched;
     enum exit_code code = stream_follow(session, reference, &handler);
-    session->client.trouble = NULL;
-    put_held_line(&watched, &session->pool);
+    put_held_line(&watched);
     if (code == EXIT_DONE && watched.is_drawn && watched.details != NULL) {
         redraw(&watched, "");
         put_outcome(session, &session->out, watched.details);
@@ -277,8 +247,6 @@ static enum exit_code watch_instance(struct session *session, const struct refer
             pw_buffer_put(&session->out, "\n");
         watched.code = session_print(session);
     }
-    pool_clear(&session->pool);
-    session->pool = kept;
     json_decref(watched.steps);
     json_decref(watched.details);
     json_decref(watched.held);
@@ -299,6 +267,6 @@ enum exit_code run_instances_watch(struct session *session)
     if (session_has(session, OPTION_STATUS))
         return problem_use(&session->problem, "--status is for a list; an instance is watched whatever its status is");
     session->client.patient_until_ms = INT64_MAX;
-    enum exit_code code = reference_find(session, &reference);
-    return code == EXIT_DONE ? watch_instance(session, &reference) : code;
+    TRY(reference_find(session, &reference));
+    return watch_instance(session, &reference);
 }

@@ -7,7 +7,7 @@
 #include "moment.h"
 #include "run.h"
 #include "view.h"
-#include "waiting.h"
+#include "reason.h"
 
 enum { COMMANDS_MAX = 10 };
 
@@ -22,7 +22,7 @@ struct why {
 
 static bool is_about(const struct why *why, const char *reason)
 {
-    return strcmp(json_text(why->node, "reason", ""), reason) == 0;
+    return json_is(why->node, "reason", reason);
 }
 
 static const json_t *only_part(const struct why *why)
@@ -71,12 +71,10 @@ static void add_command(struct pool *pool, struct command_lines *commands, const
 static void add_commands(struct pool *pool, struct command_lines *commands, const json_t *node)
 {
     const char *reason = json_text(node, "reason", "");
-    size_t index;
-    json_t *part;
     add_command(pool, commands, node);
     if (strcmp(reason, "all") == 0 || strcmp(reason, "first") == 0)
-        json_array_foreach(json_at(node, "parts"), index, part)
-            add_commands(pool, commands, part);
+        json_each(part, json_at(node, "parts"))
+            add_commands(pool, commands, part.value);
 }
 
 /* ---- Waiting ----------------------------------------------------------------------------------------------------------------- */
@@ -115,7 +113,7 @@ static const char *hint(const struct why *why)
 
 static const char *explain_waiting(const struct why *why)
 {
-    const char *sentence = waiting_sentence(why->pool, why->node, why->now_ms);
+    const char *sentence = reason_sentence(why->pool, why->node, why->now_ms);
     if (json_at(why->node, "parts") != NULL) /* lines follow */
         return pool_format(why->pool, "%s is %s:", why->name, sentence);
     return pool_format(why->pool, "%s is %s. %s", why->name, sentence, hint(why));
@@ -127,7 +125,7 @@ static const char *explain_paused(const struct why *why)
     if (part == NULL)
         return pool_format(why->pool, "%s is paused: nothing of it runs until it is resumed.", why->name);
     return pool_format(why->pool, "%s is paused: nothing of it runs until it is resumed. Beneath that it is %s%s",
-                       why->name, waiting_sentence(why->pool, part, why->now_ms),
+                       why->name, reason_sentence(why->pool, part, why->now_ms),
                        json_at(part, "parts") != NULL ? ":" : "; that time goes on counting.");
 }
 
@@ -171,7 +169,7 @@ static const char *explain_due(const struct why *why)
 
 static const char *explain_lost(const struct why *why)
 {
-    bool pauses = strcmp(json_text(why->said, "phase", ""), "waitingForPause") == 0;
+    bool pauses = json_is(why->said, "phase", "waitingForPause");
     int64_t until_ms = json_time_ms(why->node, "until");
     const char *goes_on = pauses ? "pauses" : "goes on from there", *how;
     how = json_number(why->node, "runners", 0) > 0
@@ -227,9 +225,9 @@ static bool is_of_child(const json_t *part)
 static const char *explain_repair(const struct why *why)
 {
     const json_t *part = json_array_get(json_at(why->node, "parts"), 0);
-    bool is_failed = strcmp(json_text(part, "reason", ""), "failed") == 0;
+    bool is_failed = json_is(part, "reason", "failed");
     return pool_format(why->pool, "%s is paused, because %s. %s", why->name,
-                       is_failed ? waiting_sentence(why->pool, part, why->now_ms) : "a step failed for good",
+                       is_failed ? reason_sentence(why->pool, part, why->now_ms) : "a step failed for good",
                        is_failed && is_of_child(part)
                            ? explain_child(why, part, "resume")
                            : "Mend what made it fail, then resume it: the step is tried again, from its "
@@ -240,12 +238,10 @@ static const char *explain_repair(const struct why *why)
 static const char *show_not_undone(const struct why *why)
 {
     const char *joined = NULL;
-    size_t index;
-    json_t *part;
-    json_array_foreach(json_at(why->node, "parts"), index, part)
-        if (json_at(part, "undoes") != NULL)
+    json_each(part, json_at(why->node, "parts"))
+        if (json_at(part.value, "undoes") != NULL)
             joined = pool_format(why->pool, "%s%s%s", joined != NULL ? joined : "", joined != NULL ? ", and " : "",
-                                 waiting_sentence(why->pool, part, why->now_ms));
+                                 reason_sentence(why->pool, part.value, why->now_ms));
     return joined;
 }
 
@@ -349,7 +345,7 @@ static void put_lines(struct why *why)
 {
     const json_t *node = is_about(why, "paused") ? only_part(why) : why->node;
     if (is_about(why, "paused") || is_about(why, "all") || is_about(why, "first"))
-        waiting_put_parts(why->session, &why->session->out, STYLE_PLAIN, node);
+        reason_put_parts(why->session, &why->session->out, STYLE_PLAIN, node);
 }
 
 static void put(struct why *why)
@@ -375,12 +371,9 @@ enum exit_code run_instances_why(struct session *session)
 {
     struct reference reference;
     struct answer answer;
-    enum exit_code code = reference_find(session, &reference);
-    if (code == EXIT_DONE)
-        code = client_get(session, pool_format(&session->pool, "%s/why", reference_path(&session->pool, &reference)),
-                          &answer);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(reference_find(session, &reference));
+    TRY(client_get(session, pool_format(&session->pool, "%s/why", reference_path(&session->pool, &reference)),
+                   &answer));
     struct why why = { .session = session,
                        .pool = &session->pool,
                        .said = answer.json,
@@ -392,6 +385,5 @@ enum exit_code run_instances_why(struct session *session)
         session_put_answer(session, &answer);
     else
         put(&why);
-    answer_free(&answer);
     return session_print(session);
 }

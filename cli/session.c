@@ -40,9 +40,15 @@ void session_put_json(struct session *session, const json_t *value)
     pw_buffer_put(&session->out, "\n");
 }
 
+void session_put_line(struct session *session, const json_t *value)
+{
+    json_write(&session->out, value, 0);
+    pw_buffer_put(&session->out, "\n");
+}
+
 void session_put_answer(struct session *session, const struct answer *answer)
 {
-    json_lay_out(&session->out, text_string(&answer->body), answer->body.size, indent_of(session));
+    json_lay_out(&session->out, answer->body, answer->size, indent_of(session));
     pw_buffer_put(&session->out, "\n");
 }
 

@@ -5,6 +5,7 @@
 #include "client.h"
 #include "invocation.h"
 #include "json_output.h"
+#include "picture.h"
 #include "screen.h"
 #include "settings.h"
 
@@ -15,6 +16,7 @@ struct session {
     struct settings settings;
     struct screen screen;
     struct client client;
+    struct picture picture;
     struct pw_buffer out; /* what is to be printed; see session_print() */
 };
 
@@ -24,6 +26,8 @@ enum exit_code session_print(struct session *session);
 /* Appends the value, or the server's answer as it came: indented on a terminal, else on one line. */
 void session_put_json(struct session *session, const json_t *value);
 void session_put_answer(struct session *session, const struct answer *answer);
+/* Appends a value of a stream of them, each on a line. */
+void session_put_line(struct session *session, const json_t *value);
 
 bool session_is_json(const struct session *session);
 bool session_is_ids(const struct session *session);

@@ -64,9 +64,7 @@ static const char *hide_password(struct pool *pool, const char *url)
 static enum exit_code read_base_url(struct source *source, struct settings *settings)
 {
     const char *value, *who;
-    enum exit_code code = look_up(source, OPTION_BASE_URL, &value, &who);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(look_up(source, OPTION_BASE_URL, &value, &who));
     const char *own = source->profile.values[OPTION_BASE_URL];
     source->is_elsewhere = own != NULL && strcmp(value, own) != 0;
     if (value == NULL)
@@ -148,11 +146,10 @@ static enum exit_code read_token(struct source *source, struct settings *setting
     const char *file, *file_who, *command, *command_who, *text = "", *token = getenv("PAWL_TOKEN");
     if (source->is_elsewhere)
         source->profile.values[OPTION_TOKEN_FILE] = source->profile.values[OPTION_TOKEN_COMMAND] = NULL;
-    enum exit_code code = look_up(source, OPTION_TOKEN_FILE, &file, &file_who);
-    if (code == EXIT_DONE)
-        code = look_up(source, OPTION_TOKEN_COMMAND, &command, &command_who);
-    if (code != EXIT_DONE || has_authorization(settings))
-        return code;
+    TRY(look_up(source, OPTION_TOKEN_FILE, &file, &file_who));
+    TRY(look_up(source, OPTION_TOKEN_COMMAND, &command, &command_who));
+    if (has_authorization(settings))
+        return EXIT_DONE;
     bool has_flag = invocation_has(source->invocation, OPTION_TOKEN_FILE) ||
                     invocation_has(source->invocation, OPTION_TOKEN_COMMAND);
     if (!has_flag && token != NULL && token[0] != '\0')
@@ -160,45 +157,43 @@ static enum exit_code read_token(struct source *source, struct settings *setting
     if (file != NULL && invocation_has(source->invocation, OPTION_TOKEN_COMMAND))
         file = source->invocation->values[OPTION_TOKEN_FILE];
     if (file != NULL) {
-        code = file_read(source->pool, source->problem, file_who, config_path(source->pool, file), &text);
-        return code == EXIT_DONE ? keep_token(source, settings, file_who, text) : code;
+        TRY(file_read(source->pool, source->problem, file_who, config_path(source->pool, file), &text));
+        return keep_token(source, settings, file_who, text);
     }
     return command != NULL ? run_token_command(source, settings, command_who, command) : EXIT_DONE;
 }
 
 /* ---- Headers ------------------------------------------------------------------------------------------------------------- */
 
-static enum exit_code keep_headers(struct source *source, struct settings *settings, const char *const *headers,
-                                   size_t count)
+static enum exit_code keep_header(struct source *source, struct settings *settings, const char *header)
 {
-    for (size_t i = 0; i < count; i++) {
-        size_t size = strcspn(headers[i], ":");
-        bool is_header = size > 0 && headers[i][size] == ':' && strcspn(headers[i], " \t") >= size;
-        for (const char *at = headers[i]; *at != '\0'; at++)
-            is_header = is_header && (unsigned char)*at >= ' ' && *at != 0x7f;
-        if (!is_header) /* not repeated here: it may be a secret */
-            return problem_use(source->problem, "a header is \"Name: value\", on one line; one that was given is not");
-        settings->headers[settings->header_count++] = headers[i];
-    }
+    size_t size = strcspn(header, ":");
+    bool is_header = size > 0 && header[size] == ':' && strcspn(header, " \t") >= size;
+    for (const char *at = header; *at != '\0'; at++)
+        is_header = is_header && (unsigned char)*at >= ' ' && *at != 0x7f;
+    if (!is_header) /* not repeated here: it may be a secret */
+        return problem_use(source->problem, "a header is \"Name: value\", on one line; one that was given is not");
+    settings->headers[settings->header_count++] = header;
     return EXIT_DONE;
 }
 
-/* Those of the command line instead of those of the profile that have the same name. */
+/* A header of the command line replaces those of the profile that have the same name. */
 static enum exit_code read_headers(struct source *source, struct settings *settings)
 {
     const struct invocation *invocation = source->invocation;
-    enum exit_code code = keep_headers(source, settings, invocation->headers, invocation->header_count);
     size_t profile_count = source->is_elsewhere ? 0 : source->profile.header_count;
-    for (size_t i = 0; code == EXIT_DONE && i < profile_count; i++) {
+    for (size_t i = 0; i < invocation->header_count; i++)
+        TRY(keep_header(source, settings, invocation->headers[i]));
+    for (size_t i = 0; i < profile_count; i++) {
         const char *header = source->profile.headers[i];
         size_t size = strcspn(header, ":") + 1;
         bool is_replaced = false;
         for (size_t j = 0; j < invocation->header_count; j++)
             is_replaced = is_replaced || strncasecmp(header, invocation->headers[j], size) == 0;
         if (!is_replaced)
-            code = keep_headers(source, settings, &header, 1);
+            TRY(keep_header(source, settings, header));
     }
-    return code;
+    return EXIT_DONE;
 }
 
 /* ---- All of it ----------------------------------------------------------------------------------------------------------- */
@@ -227,27 +222,16 @@ enum exit_code settings_read(struct pool *pool, struct problem *problem, const s
 {
     struct source source = { .pool = pool, .problem = problem, .invocation = invocation };
     const char *path, *profile, *timeout, *colour, *ca_file, *who;
-    enum exit_code code = look_up(&source, OPTION_CONFIG, &path, &who);
-    if (code == EXIT_DONE)
-        code = look_up(&source, OPTION_PROFILE, &profile, &who);
-    if (code == EXIT_DONE)
-        code = config_read(pool, problem, path, profile, &source.profile);
-    if (code == EXIT_DONE)
-        code = read_base_url(&source, settings);
-    if (code == EXIT_DONE)
-        code = look_up(&source, OPTION_TIMEOUT, &timeout, &who);
-    if (code == EXIT_DONE)
-        code = look_up(&source, OPTION_COLOR, &colour, &who);
-    if (code == EXIT_DONE)
-        code = look_up(&source, OPTION_CA_FILE, &ca_file, &who);
-    if (code == EXIT_DONE)
-        code = look_up(&source, OPTION_WORKFLOW, &settings->workflow, &who);
-    if (code == EXIT_DONE)
-        code = read_headers(&source, settings);
-    if (code == EXIT_DONE)
-        code = read_token(&source, settings);
-    if (code != EXIT_DONE)
-        return code;
+    TRY(look_up(&source, OPTION_CONFIG, &path, &who));
+    TRY(look_up(&source, OPTION_PROFILE, &profile, &who));
+    TRY(config_read(pool, problem, path, profile, &source.profile));
+    TRY(read_base_url(&source, settings));
+    TRY(look_up(&source, OPTION_TIMEOUT, &timeout, &who));
+    TRY(look_up(&source, OPTION_COLOR, &colour, &who));
+    TRY(look_up(&source, OPTION_CA_FILE, &ca_file, &who));
+    TRY(look_up(&source, OPTION_WORKFLOW, &settings->workflow, &who));
+    TRY(read_headers(&source, settings));
+    TRY(read_token(&source, settings));
     if (timeout != NULL)
         (void)duration_parse(timeout, &settings->timeout_ms);
     settings->colour = colour_of(colour);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/thread.h"
 #include "event_reader.h"
 #include "moment.h"
 
@@ -28,13 +29,14 @@ struct stream {
 static bool hand_on(void *user, const struct event_reader *reader)
 {
     struct stream *stream = user;
-    json_t *data = json_read(text_string(&reader->data), reader->data.size);
+    struct pool *pool = &stream->session->pool, mark = pool_mark(pool);
+    json_t *data = pool_json(pool, json_read(text_string(&reader->data), reader->data.size));
     bool wants_more = true;
     if (strcmp(reader->name, "end") == 0)
         stream->is_ended = true;
     else if (data != NULL)
         wants_more = stream->handler->event(stream->handler->user, reader->name, data);
-    json_decref(data);
+    pool_release(pool, mark);
     if (reader->id[0] != '\0')
         (void)snprintf(stream->last_id, sizeof stream->last_id, "%s", reader->id);
     return wants_more;
@@ -66,10 +68,12 @@ static int look_around(void *user, curl_off_t total, curl_off_t now, curl_off_t 
     (void)now;
     (void)up_total;
     (void)up_now;
-    int64_t now_ms = moment_monotonic_ms();
+    int64_t now_ms = pw_monotonic_ms();
     if (stream->handler->idle != NULL && now_ms >= stream->idle_at_ms && stream->was_open) {
+        struct pool mark = pool_mark(&stream->session->pool);
         stream->idle_at_ms = now_ms + 1000;
         stream->handler->idle(stream->handler->user);
+        pool_release(&stream->session->pool, mark);
     }
     return 0;
 }
@@ -118,10 +122,11 @@ static bool is_passing(CURLcode failure, long status)
     return failure != CURLE_OK || status == 200 || status == 429 || status >= 500;
 }
 
-/* What was answered instead of a stream; to answer_free(). */
+/* What was answered instead of a stream. */
 static struct answer refusal_of(const struct stream *stream, long status)
 {
-    return (struct answer){ .status = status, .json = json_read(text_string(&stream->refusal), stream->refusal.size) };
+    json_t *json = json_read(text_string(&stream->refusal), stream->refusal.size);
+    return (struct answer){ .status = status, .json = pool_json(&stream->session->pool, json) };
 }
 
 static enum exit_code explain(struct stream *stream, CURLcode failure, long status)
@@ -130,17 +135,16 @@ static enum exit_code explain(struct stream *stream, CURLcode failure, long stat
     if (failure != CURLE_OK)
         return client_explain_failure(session, stream->transfer, failure, "GET", session->settings.timeout_ms);
     struct answer answer = refusal_of(stream, status);
-    enum exit_code code = client_explain_refusal(session, &answer);
-    answer_free(&answer);
-    return code;
+    return client_explain_refusal(session, &answer);
 }
 
 static void tell_trouble(struct stream *stream, CURLcode failure, long status)
 {
     if (failure == CURLE_OK && status != 200) {
+        struct pool mark = pool_mark(&stream->session->pool);
         struct answer answer = refusal_of(stream, status);
         client_tell_outage(stream->session, &answer);
-        answer_free(&answer);
+        pool_release(&stream->session->pool, mark);
     } else {
         client_tell(stream->session, "the connection was lost (%s)",
                     failure == CURLE_OK ? "the server closed it" : curl_easy_strerror(failure));

@@ -9,6 +9,7 @@
 #include "reference.h"
 #include "session.h"
 
+/* What a handler takes from the session's pool is given back when it returns. */
 struct stream_handler {
     /* event: "status", "step" or "log".  False: enough. */
     bool (*event)(void *user, const char *event, const json_t *data);

@@ -11,10 +11,8 @@ enum { GAP = 2, FLEXIBLE_MIN = 8, BELOW_INDENT = 3 };
 
 static bool any_has(const json_t *rows, const char *path)
 {
-    size_t index;
-    json_t *row;
-    json_array_foreach(rows, index, row)
-        if (json_at(row, path) != NULL)
+    json_each(row, rows)
+        if (json_at(row.value, path) != NULL)
             return true;
     return false;
 }
@@ -157,11 +155,9 @@ static struct cell cell_of(const struct column *column, const struct source *sou
 
 void table_add(struct table *table, struct session *session, const json_t *rows)
 {
-    size_t index;
-    json_t *row;
-    json_array_foreach(rows, index, row) {
+    json_each(row, rows) {
         struct pool pool = { NULL }; /* a list may be long; the table copies */
-        const struct source source = { session, &pool, row };
+        const struct source source = { session, &pool, row.value };
         table_row(table);
         for (size_t i = 0; i < table->column_count; i++) {
             struct cell cell = cell_of(&table->columns[i], &source);

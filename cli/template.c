@@ -6,7 +6,7 @@
 #include "json_output.h"
 #include "moment.h"
 #include "session.h"
-#include "waiting.h"
+#include "reason.h"
 
 static const char *show_time(struct pool *pool, const json_t *at, const char *how, int64_t now_ms)
 {
@@ -27,10 +27,8 @@ static const char *show_error(struct pool *pool, const json_t *at)
 static const char *show_list(struct pool *pool, const json_t *at)
 {
     const char *joined = "";
-    size_t index;
-    json_t *item;
-    json_array_foreach(at, index, item)
-        joined = pool_format(pool, "%s%s%s", joined, index > 0 ? ", " : "", json_text(item, "", "?"));
+    json_each(item, at)
+        joined = pool_format(pool, "%s%s%s", joined, item.index > 0 ? ", " : "", json_text(item.value, "", "?"));
     return joined;
 }
 

@@ -14,6 +14,13 @@ const char *text_string(const struct pw_buffer *text)
     return text->data != NULL ? text->data : "";
 }
 
+const char *text_keep(struct pool *pool, struct pw_buffer *text)
+{
+    const char *copy = pool_copy(pool, text_string(text), text->size);
+    pw_buffer_clear(text);
+    return copy;
+}
+
 bool text_starts(const char *text, const char *start)
 {
     return strncmp(text, start, strlen(start)) == 0;
@@ -64,9 +71,7 @@ const char *safe(struct pool *pool, const char *text)
 {
     struct pw_buffer made = { 0 };
     text_put_safe(&made, text);
-    const char *copy = pool_string(pool, text_string(&made));
-    pw_buffer_clear(&made);
-    return copy;
+    return text_keep(pool, &made);
 }
 
 /* wcwidth() knows wide characters where the locale is UTF-8; in another one each counts as a column. */

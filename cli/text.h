@@ -13,8 +13,10 @@
 #include "pool.h"
 
 void text_put_safe(struct pw_buffer *text, const char *more); /* on one line */
-/* "" when nothing was put; borrowed until it grows.  Ends the program where memory was out while the text was made. */
+/* "" when nothing was put; borrowed until it grows.  Ends the program if memory ran out while the text was made. */
 const char *text_string(const struct pw_buffer *text);
+/* Moves the text into the pool, and clears the buffer. */
+const char *text_keep(struct pool *pool, struct pw_buffer *text);
 
 /* The safe form of a text, in the pool. */
 const char *safe(struct pool *pool, const char *text);

@@ -5,7 +5,7 @@
 
 #include "moment.h"
 #include "table.h"
-#include "waiting.h"
+#include "reason.h"
 
 enum { NAME_WIDTH_MAX = 32, BAR_WIDTH_MIN = 10, BAR_WIDTH_MAX = 40, OTHER_COLUMNS = 36 };
 
@@ -15,7 +15,7 @@ struct span {
 
 static bool is_waiting(const json_t *step)
 {
-    return strcmp(json_text(step, "status", ""), "waiting") == 0;
+    return json_is(step, "status", "waiting");
 }
 
 int64_t step_took_ms(const json_t *step, int64_t now_ms)
@@ -34,10 +34,8 @@ const char *step_kind(const json_t *step)
 static struct span span_of(const json_t *steps, int64_t end_ms)
 {
     struct span span = { end_ms, end_ms };
-    size_t index;
-    json_t *step;
-    json_array_foreach(steps, index, step) {
-        int64_t created_ms = json_time_ms(step, "createdAt"), updated_ms = json_time_ms(step, "updatedAt");
+    json_each(step, steps) {
+        int64_t created_ms = json_time_ms(step.value, "createdAt"), updated_ms = json_time_ms(step.value, "updatedAt");
         if (created_ms != 0 && created_ms < span.from_ms)
             span.from_ms = created_ms;
         if (updated_ms > span.to_ms)
@@ -58,17 +56,14 @@ static const char *draw_bar(struct session *session, const json_t *step, struct 
     size = size < 1 ? 1 : size > width - before ? width - before : size;
     pw_buffer_repeat(&bar, " ", before);
     pw_buffer_repeat(&bar, is_waiting(step) ? screen_dot(&session->screen) : screen_bar(&session->screen), size);
-    const char *copy = pool_string(&session->pool, text_string(&bar));
-    pw_buffer_clear(&bar);
-    return copy;
+    return text_keep(&session->pool, &bar);
 }
 
 static size_t bar_width(const struct session *session, const json_t *steps)
 {
-    size_t index, name = 4, width = session->screen.width;
-    json_t *step;
-    json_array_foreach(steps, index, step) {
-        size_t own = text_width(json_text(step, "name", ""));
+    size_t name = 4, width = session->screen.width;
+    json_each(step, steps) {
+        size_t own = text_width(json_text(step.value, "name", ""));
         name = own > name ? own : name;
     }
     name = name < NAME_WIDTH_MAX ? name : NAME_WIDTH_MAX;
@@ -128,7 +123,7 @@ void timeline_print(struct session *session, struct pw_buffer *out, const struct
 {
     const json_t *steps = timeline->steps;
     struct span span = span_of(steps, timeline->end_ms);
-    size_t width = bar_width(session, steps), index;
+    size_t width = bar_width(session, steps);
     const struct column columns[] = {
         { .heading = "" },
         { .heading = "STEP" },
@@ -139,10 +134,9 @@ void timeline_print(struct session *session, struct pw_buffer *out, const struct
         { .heading = NULL },
     };
     struct table table;
-    json_t *step;
     table_init(&table, columns, NULL);
-    json_array_foreach(steps, index, step)
-        put_step(session, &table, step, timeline, span, width);
+    json_each(step, steps)
+        put_step(session, &table, step.value, timeline, span, width);
     table_print(&table, &session->screen, out);
     table_free(&table);
 }

@@ -76,9 +76,8 @@ enum exit_code verb_compose(struct session *session, const struct field *fields,
         const char *text = fields->literal;
         if (!is_sent(session, fields))
             continue;
-        enum exit_code code = text == NULL ? show_option(session, fields->option, &text) : EXIT_DONE;
-        if (code != EXIT_DONE)
-            return code;
+        if (text == NULL)
+            TRY(show_option(session, fields->option, &text));
         members =
             pool_format(&session->pool, "%s%s\"%s\":%s", members, members[0] != '\0' ? "," : "", fields->name, text);
     }

@@ -6,7 +6,7 @@
 #include "moment.h"
 #include "table.h"
 #include "timeline.h"
-#include "waiting.h"
+#include "reason.h"
 
 const char *phase_of(const json_t *details)
 {
@@ -62,21 +62,19 @@ void view_waits(struct session *session, struct pw_buffer *out, const struct ref
     const char *reason = json_text(node, "reason", ""), *phase = phase_of(details), *failed = "a step failed for good";
     bool is_repair = strcmp(reason, "waitingForRepair") == 0, is_paused = is_repair || strcmp(reason, "paused") == 0;
     const json_t *first = json_array_get(json_at(node, "parts"), 0);
-    size_t index;
-    json_t *part;
     if (node != NULL && !is_paused)
-        waiting_put(session, out, status_style(phase), "", node);
+        reason_put(session, out, status_style(phase), "", node);
     if (!is_paused)
         return;
-    if (strcmp(json_text(first, "reason", ""), "failed") == 0)
-        failed = waiting_sentence(&session->pool, first, session->screen.now_ms);
+    if (json_is(first, "reason", "failed"))
+        failed = reason_sentence(&session->pool, first, session->screen.now_ms);
     if (is_repair)
         put_line(session, out, status_style(phase),
                  pool_format(&session->pool, "paused: %s; mend it, then pawl instances resume %s", failed,
                              reference_name(&session->pool, reference)));
-    json_array_foreach(json_at(node, "parts"), index, part)
-        if (strcmp(json_text(part, "reason", ""), "failed") != 0)
-            waiting_put(session, out, status_style(phase), "paused while ", part);
+    json_each(part, json_at(node, "parts"))
+        if (!json_is(part.value, "reason", "failed"))
+            reason_put(session, out, status_style(phase), "paused while ", part.value);
 }
 
 /* ---- What is known about it -------------------------------------------------------------------------------------------- */
@@ -117,12 +115,10 @@ static struct cell show_parent(const struct source *source)
 static struct cell show_children(const struct source *source)
 {
     const char *line = NULL;
-    size_t index;
-    json_t *child;
-    json_array_foreach(json_at(source->row, "children.instances"), index, child)
-        line = pool_format(source->pool, "%s%s%s/%s %s", index > 0 ? line : "", index > 0 ? ", " : "",
-                           json_text(child, "workflowName", "?"), json_text(child, "id", "?"),
-                           phase_show(phase_of(json_at(child, "details"))));
+    json_each(child, json_at(source->row, "children.instances"))
+        line = pool_format(source->pool, "%s%s%s/%s %s", child.index > 0 ? line : "", child.index > 0 ? ", " : "",
+                           json_text(child.value, "workflowName", "?"), json_text(child.value, "id", "?"),
+                           phase_show(phase_of(json_at(child.value, "details"))));
     if (line != NULL && json_flag(source->row, "children.hasNextPage"))
         line = pool_format(source->pool, "%s, and more (pawl instances children)", line);
     return (struct cell){ line, STYLE_PLAIN };

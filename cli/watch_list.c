@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "moment.h"
-#include "picture.h"
 #include "view.h"
 
 /* Whether it was told before as it is now; notes that it is told. */
@@ -14,22 +13,19 @@ static bool is_known(json_t *told, const json_t *instance, struct pool *pool)
         pool_format(pool, "%s/%s", json_text(instance, "workflowName", ""), json_text(instance, "id", ""));
     const char *state =
         pool_format(pool, "%s %s", phase_of(json_at(instance, "details")), json_text(instance, "updatedAt", ""));
-    if (strcmp(json_text(json_object_get(told, key), "", ""), state) == 0)
+    if (json_is(json_object_get(told, key), "", state))
         return true;
     (void)json_object_set_new(told, key, json_string(state));
     return false;
 }
 
 /* Only what has changed since the last look. */
-static json_t *news_of(json_t *told, const json_t *instances)
+static const json_t *news_of(struct session *session, json_t *told, const json_t *instances)
 {
-    json_t *news = json_array(), *instance;
-    struct pool pool = { NULL };
-    size_t index;
-    json_array_foreach(instances, index, instance)
-        if (!is_known(told, instance, &pool))
-            (void)json_array_append(news, instance);
-    pool_clear(&pool);
+    json_t *news = pool_json(&session->pool, json_array());
+    json_each(instance, instances)
+        if (!is_known(told, instance.value, &session->pool))
+            (void)json_array_append(news, instance.value);
     return news;
 }
 
@@ -40,12 +36,11 @@ static void draw_list(struct session *session, struct table *table, struct pw_bu
     size_t count = json_array_size(instances), room = terminal_rows() - 1;
     bool has_more = json_flag(page, "hasNextPage");
     size_t shown = count + 1 + has_more <= room ? count : room > 3 ? room - 2 : 1;
-    json_t *first = json_array();
+    json_t *first = pool_json(&session->pool, json_array());
     for (size_t i = 0; i < shown && i < count; i++)
         (void)json_array_append(first, json_array_get(instances, i));
     table_add(table, session, first);
     table_print(table, &session->screen, drawing);
-    json_decref(first);
     if (count == 0)
         pw_buffer_put(drawing, "no instances\n");
     else if (shown < count)
@@ -59,8 +54,7 @@ static void draw_list(struct session *session, struct table *table, struct pw_bu
 struct watching {
     struct session *session;
     struct table table; /* begun with the first look */
-    struct picture picture;
-    json_t *told; /* elsewhere than on a terminal: what was told of each */
+    json_t *told;       /* elsewhere than on a terminal: what was told of each */
     bool is_drawn;
 };
 
@@ -74,32 +68,18 @@ static void put_list(struct watching *watching, const json_t *page)
         struct pw_buffer drawing = { 0 };
         table->hides_heading = false;
         draw_list(session, table, &drawing, page);
-        picture_clear(&watching->picture, &session->out);
-        picture_draw(&watching->picture, &session->screen, &session->out, &drawing);
+        picture_clear(session);
+        picture_draw(session, &drawing);
         pw_buffer_clear(&drawing);
         return;
     }
-    json_t *news = news_of(watching->told, json_at(page, "instances")), *instance;
-    size_t index;
+    const json_t *news = news_of(session, watching->told, json_at(page, "instances"));
     if (!session_is_json(session))
         table_add(table, session, news);
     else
-        json_array_foreach(news, index, instance) {
-            json_write(&session->out, instance, 0);
-            pw_buffer_put(&session->out, "\n");
-        }
+        json_each(instance, news)
+            session_put_line(session, instance.value);
     table_print(table, &session->screen, &session->out);
-    json_decref(news);
-}
-
-/* What is said on standard error stays above the picture. */
-static void make_room(void *user)
-{
-    struct watching *watching = user;
-    if (!watching->is_drawn)
-        return;
-    picture_clear(&watching->picture, &watching->session->out);
-    (void)session_print(watching->session);
 }
 
 static enum exit_code look(struct watching *watching, const struct listing *listing, bool *was_reached)
@@ -119,30 +99,24 @@ static enum exit_code look(struct watching *watching, const struct listing *list
         client_tell(session, "the connection was lost");
         code = EXIT_DONE;
     }
-    json_decref(page);
     return code;
 }
 
 enum exit_code watch_list(struct session *session, const struct listing *listing, int64_t interval_ms)
 {
     struct watching watching = { .session = session, .told = json_object() };
-    struct pool kept = session->pool;
     bool was_reached = false;
     enum exit_code code = EXIT_DONE;
     watching.is_drawn = session->screen.is_terminal && !session_is_json(session);
-    session->client.trouble = make_room;
-    session->client.trouble_user = &watching;
     session->client.patient_until_ms = INT64_MAX;
-    session->pool = (struct pool){ NULL };
     while (code == EXIT_DONE) {
+        struct pool mark = pool_mark(&session->pool);
         code = look(&watching, listing, &was_reached);
-        pool_clear(&session->pool);
+        pool_release(&session->pool, mark);
         if (code == EXIT_DONE)
             moment_rest_ms(interval_ms);
     }
-    session->client.trouble = NULL;
     table_free(&watching.table);
     json_decref(watching.told);
-    session->pool = kept;
     return code;
 }

@@ -10,7 +10,7 @@
 #include "cli/table.h"
 #include "cli/verb.h"
 #include "cli/view.h"
-#include "cli/waiting.h"
+#include "cli/reason.h"
 
 #include <locale.h>
 #include <time.h>

@@ -1,5 +1,5 @@
-/* waiting.c - see waiting.h. */
-#include "waiting.h"
+/* reason.c - see reason.h. */
+#include "reason.h"
 
 #include <string.h>
 
@@ -46,7 +46,7 @@ static const char *reason_of_step(const json_t *step)
     };
     const char *type = json_text(step, "type", "");
     bool has_other = json_at(step, "waitsFor") != NULL;
-    if (strcmp(json_text(step, "status", ""), "waiting") != 0 || (strcmp(type, "deferred") == 0 && !has_other))
+    if (!json_is(step, "status", "waiting") || (strcmp(type, "deferred") == 0 && !has_other))
         return NULL;
     if (json_time_ms(step, "nextRetryAt") != 0)
         return "waitingForRetry";
@@ -56,17 +56,18 @@ static const char *reason_of_step(const json_t *step)
     return "beginning";
 }
 
-/* A step that waits, with the names that a node has; a new reference.  Most of what it says is named alike. */
-static json_t *node_of_step(const json_t *step, const char *reason)
+/* The step as a node: most of its members have the same names there. */
+static const json_t *node_of_step(struct pool *pool, const json_t *step, const char *reason)
 {
-    json_t *node = json_copy((json_t *)step), *waits_for = json_at(step, "waitsFor");
-    const json_t *until = json_at(step, strcmp(reason, "waitingForRetry") == 0 ? "nextRetryAt" : "wakeAt");
-    bool has_until = strcmp(reason, "waitingForRetry") == 0 || strcmp(reason, "sleeping") == 0;
-    if (node == NULL || (waits_for != NULL && json_object_update(node, waits_for) != 0) ||
-        json_object_set_new(node, "reason", json_string(reason)) != 0 ||
-        json_object_set_new(node, "step", json_string(json_text(step, "name", "?"))) != 0 ||
-        (has_until && until != NULL && json_object_set(node, "until", (json_t *)until) != 0))
-        out_of_memory();
+    json_t *node = pool_json(pool, json_copy((json_t *)step)), *until = NULL;
+    if (strcmp(reason, "waitingForRetry") == 0)
+        until = json_at(step, "nextRetryAt");
+    else if (strcmp(reason, "sleeping") == 0)
+        until = json_at(step, "wakeAt");
+    (void)json_object_update(node, json_at(step, "waitsFor"));
+    (void)json_object_set_new(node, "reason", json_string(reason));
+    (void)json_object_set_new(node, "step", json_string(json_text(step, "name", "?")));
+    (void)json_object_set(node, "until", until);
     return node;
 }
 
@@ -109,7 +110,7 @@ static const char *show_taker(struct pool *pool, const json_t *node, int64_t now
         return "";
     if (at_ms == 0)
         return ": nobody has taken it yet";
-    bool is_runner = strcmp(json_text(node, "job.takenBy", ""), "runner") == 0;
+    bool is_runner = json_is(node, "job.takenBy", "runner");
     return pool_format(pool, ": %s%s%s took it at %s, %s", is_runner ? "a runner" : "a worker outside",
                        runner != NULL ? " " : "", runner != NULL ? runner : "", moment_show(pool, at_ms, now_ms),
                        moment_relative(pool, at_ms, now_ms));
@@ -133,7 +134,7 @@ static const char *show_other(struct pool *pool, const json_t *node)
 
 /* ---- Sentences ------------------------------------------------------------------------------------------------------------- */
 
-const char *waiting_sentence(struct pool *pool, const json_t *node, int64_t now_ms)
+const char *reason_sentence(struct pool *pool, const json_t *node, int64_t now_ms)
 {
     const char *other = show_other(pool, node), *step = json_text(node, "step", "?");
     const char *phase = json_text(node, "phase", NULL), *fork = json_text(node, "fork", NULL);
@@ -164,16 +165,14 @@ static void put_parts(struct session *session, struct pw_buffer *out, enum style
 {
     struct pool *pool = &session->pool;
     int64_t more = json_number(node, "more", 0);
-    size_t index;
-    json_t *part;
-    json_array_foreach(json_at(node, "parts"), index, part) {
-        bool is_group = json_at(part, "parts") != NULL;
+    json_each(part, json_at(node, "parts")) {
+        bool is_group = json_at(part.value, "parts") != NULL;
         pw_buffer_repeat(out, "  ", depth);
         screen_put(&session->screen, out, style,
-                   safe(pool, pool_format(pool, "%s%s", waiting_sentence(pool, part, session->screen.now_ms),
+                   safe(pool, pool_format(pool, "%s%s", reason_sentence(pool, part.value, session->screen.now_ms),
                                           is_group ? ":" : "")));
         pw_buffer_put(out, "\n");
-        put_parts(session, out, style, part, depth + 1);
+        put_parts(session, out, style, part.value, depth + 1);
     }
     if (more > 0) {
         pw_buffer_repeat(out, "  ", depth);
@@ -182,18 +181,18 @@ static void put_parts(struct session *session, struct pw_buffer *out, enum style
     }
 }
 
-void waiting_put(struct session *session, struct pw_buffer *out, enum style style, const char *before,
-                 const json_t *node)
+void reason_put(struct session *session, struct pw_buffer *out, enum style style, const char *before,
+                const json_t *node)
 {
     struct pool *pool = &session->pool;
     screen_put(&session->screen, out, style,
-               safe(pool, pool_format(pool, "%s%s%s", before, waiting_sentence(pool, node, session->screen.now_ms),
+               safe(pool, pool_format(pool, "%s%s%s", before, reason_sentence(pool, node, session->screen.now_ms),
                                       json_at(node, "parts") != NULL ? ":" : "")));
     pw_buffer_put(out, "\n");
-    waiting_put_parts(session, out, style, node);
+    reason_put_parts(session, out, style, node);
 }
 
-void waiting_put_parts(struct session *session, struct pw_buffer *out, enum style style, const json_t *node)
+void reason_put_parts(struct session *session, struct pw_buffer *out, enum style style, const json_t *node)
 {
     put_parts(session, out, style, node, 1);
 }
@@ -205,26 +204,21 @@ const char *step_waiting(struct pool *pool, const json_t *step, int64_t now_ms)
     const char *reason = reason_of_step(step);
     if (reason == NULL)
         return NULL;
-    json_t *node = node_of_step(step, reason);
-    const char *sentence = waiting_sentence(pool, node, now_ms);
-    json_decref(node);
-    return sentence;
+    return reason_sentence(pool, node_of_step(pool, step, reason), now_ms);
 }
 
 const char *step_cut_off(struct pool *pool, const json_t *step)
 {
-    const char *reason = reason_of_step(step), *sentence = "cut off while waiting", *other;
-    if (strcmp(json_text(step, "status", ""), "waiting") != 0)
+    const char *reason = reason_of_step(step);
+    if (!json_is(step, "status", "waiting"))
         return NULL;
     if (reason == NULL)
         return "never waited for";
-    json_t *node = node_of_step(step, reason);
+    const json_t *node = node_of_step(pool, step, reason);
     if (is_about(node, "waitingForRetry"))
-        sentence = pool_format(pool, "cut off before it was tried again: %s", show_failure(pool, node));
-    else if ((other = show_other(pool, node)) != NULL)
-        sentence = pool_format(pool, "cut off while waiting for %s", other);
-    else if (is_about(node, "sleeping"))
-        sentence = "cut off while sleeping";
-    json_decref(node);
-    return sentence;
+        return pool_format(pool, "cut off before it was tried again: %s", show_failure(pool, node));
+    const char *other = show_other(pool, node);
+    if (other != NULL)
+        return pool_format(pool, "cut off while waiting for %s", other);
+    return is_about(node, "sleeping") ? "cut off while sleeping" : "cut off while waiting";
 }

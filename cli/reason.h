@@ -1,6 +1,6 @@
-/* waiting.h - what a run waits for, in words.  A node is one of the tree that the server answers: `why`, or `waitingFor`. */
-#ifndef CLI_WAITING_H
-#define CLI_WAITING_H
+/* reason.h - what a run waits for, in words.  A node is one of the tree that the server answers: `why`, or `waitingFor`. */
+#ifndef CLI_REASON_H
+#define CLI_REASON_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -19,13 +19,13 @@
  *     waiting for all of "both"
  *     step "charge" failed for good (CardDeclined: no money)
  * Where the server does not say who has taken a call, or how a child stands, that is left out. */
-const char *waiting_sentence(struct pool *pool, const json_t *node, int64_t now_ms);
+const char *reason_sentence(struct pool *pool, const json_t *node, int64_t now_ms);
 
 /* The sentences of a node and of all its parts, a line for each; parts are indented.  before: what the first line begins with. */
-void waiting_put(struct session *session, struct pw_buffer *out, enum style style, const char *before,
-                 const json_t *node);
+void reason_put(struct session *session, struct pw_buffer *out, enum style style, const char *before,
+                const json_t *node);
 /* The lines of its parts alone. */
-void waiting_put_parts(struct session *session, struct pw_buffer *out, enum style style, const json_t *node);
+void reason_put_parts(struct session *session, struct pw_buffer *out, enum style style, const json_t *node);
 
 /* The sentence of a step of a history or a stream; NULL: it does not wait. */
 const char *step_waiting(struct pool *pool, const json_t *step, int64_t now_ms);
