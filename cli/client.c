@@ -147,7 +147,7 @@ enum exit_code client_explain_failure(struct session *session, CURL *transfer, C
                        strcmp(method, "GET") == 0 ? "" : "; what was asked for may have been done");
 }
 
-/* What to do about it, where that is not in the server's message. */
+/* Advice for errors whose message from the server has none. */
 static const char *advice_for(long status, const char *code)
 {
     static const struct {
@@ -215,7 +215,7 @@ void client_tell_outage(struct session *session, const struct answer *answer)
 
 /* ---- Asking ------------------------------------------------------------------------------------------------------------------ */
 
-/* The token of a deferred or of a job is a secret, and part of the path. */
+/* Hides the token of a deferred or a job: it is a secret, and part of the path. */
 static const char *path_shown(struct pool *pool, const char *path)
 {
     size_t before = text_starts(path, "/deferred/") ? strlen("/deferred/") : strlen("/jobs/");
@@ -272,7 +272,7 @@ static bool is_worth_another_try(const char *method, const struct answer *answer
     return answer->status == 429 || (answer->status == 503 && strcmp(method, "GET") == 0 && !is_probe);
 }
 
-/* All but the figures are JSON. */
+/* Every answer but /metrics is JSON. */
 static enum exit_code check_answer(struct session *session, const char *path, const struct answer *answer)
 {
     if (answer->json != NULL || strcmp(path, "/metrics") == 0)
@@ -282,7 +282,7 @@ static enum exit_code check_answer(struct session *session, const char *path, co
                        session->settings.shown_url);
 }
 
-/* Until it is answered otherwise than by a wait, or it is until_ms. */
+/* Asks again while the server answers 429 or 503, until until_ms. */
 static enum exit_code ask_until(struct session *session, const char *method, const char *path, const char *body,
                                 int64_t timeout_ms, int64_t until_ms, bool is_probe, struct answer *out_answer)
 {

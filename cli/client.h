@@ -1,8 +1,8 @@
-/* client.h - asks the server, and says what went wrong in words that help.
+/* client.h - sends requests to the server, and explains failures in words that help.
  *
- * A GET that is answered 429 or 503, and anything else that is answered 429, is asked again when the server says, as long
- * as the time-out lasts, or longer where somebody is patient; a 503 is said on standard error, once until all is well
- * again.  A change that is answered 503 is not asked for again: it may have happened.  Redirects are not followed. */
+ * A request that is answered 429, and a GET that is answered 503, is sent again at the time that the server names, until the
+ * timeout or until patient_until_ms.  The first 503 of an outage is reported on standard error.  A change that is answered 503
+ * is not sent again, because it may have happened.  Redirects are not followed. */
 #ifndef CLI_CLIENT_H
 #define CLI_CLIENT_H
 
@@ -40,10 +40,10 @@ void client_close(struct client *client);
 enum exit_code client_ask(struct session *session, const char *method, const char *path, const char *body,
                           struct answer *out_answer);
 #define client_get(session, path, out_answer) client_ask(session, "GET", path, NULL, out_answer)
-/* With a time of its own to answer in, for those that wait on purpose. */
+/* With another timeout than --timeout, for requests that wait on purpose. */
 enum exit_code client_ask_within(struct session *session, const char *method, const char *path, const char *body,
                                  int64_t timeout_ms, struct answer *out_answer);
-/* A GET that takes 503 for an answer, waits no longer than five seconds, and says nothing on standard error. */
+/* A GET that is not repeated after a 503, takes five seconds at most, and prints nothing on standard error. */
 enum exit_code client_probe(struct session *session, const char *path, struct answer *out_answer);
 
 /* "?key=value" or "&key=value", encoded; nothing when the value is NULL. */
@@ -52,7 +52,7 @@ void query_put_number(struct pw_buffer *path, const char *key, int64_t value);
 /* A segment of a path, encoded, in the pool. */
 const char *path_segment(struct pool *pool, const char *text);
 
-/* For stream.c, which keeps a transfer of its own: the same set-up, and the same words. */
+/* For stream.c, which has its own transfer: the same settings and the same error texts. */
 CURL *client_transfer(void); /* never NULL */
 void client_add_header(struct curl_slist **headers, const char *line);
 void client_set_up(const struct session *session, CURL *transfer, const char *url);
@@ -60,9 +60,9 @@ enum exit_code client_explain_failure(struct session *session, CURL *transfer, C
                                       int64_t timeout_ms);
 enum exit_code client_explain_refusal(struct session *session, const struct answer *answer);
 
-/* Says on standard error that something is tried again; once, until client.is_told is false again. */
+/* Says on standard error that something is tried again; only once, until client.is_told is reset. */
 void client_tell(struct session *session, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Of an answer that says "not now". */
+/* The same, for an answer of 429 or 503. */
 void client_tell_outage(struct session *session, const struct answer *answer);
 
 #endif

@@ -1,8 +1,7 @@
 /* commands.h - the one table of commands, options, examples and environment variables.
  *
- * The parser, the help, the man pages and the completion all read it; none of them knows a command or an option that is
- * not here.  A command is added by a row here; one that only asks, checks and prints needs no function of
- * its own, see verb.h. */
+ * The parser, the help, the man pages and the completion all read this table and know nothing else.  A new command is a new
+ * row; one that only sends, checks and prints needs no function of its own (verb.h). */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
@@ -19,7 +18,7 @@ struct verb;
 
 enum option_id {
     OPTION_NONE, /* ends a list of them */
-    /* of every command */
+    /* taken by every command */
     OPTION_BASE_URL,
     OPTION_PROFILE,
     OPTION_CONFIG,
@@ -34,10 +33,10 @@ enum option_id {
     OPTION_VERBOSE,
     OPTION_HELP,
     OPTION_VERSION,
-    /* of some */
+    /* taken by some commands */
     OPTION_WORKFLOW,
     OPTION_ID,
-    OPTION_NEW_ID, /* of an instance that is still to be created */
+    OPTION_NEW_ID, /* of an instance to be created */
     OPTION_STATUS,
     OPTION_WORKFLOW_VERSION,
     OPTION_RUN,
@@ -76,17 +75,17 @@ enum option_id {
     OPTION_NO_RETRY,
     OPTION_LEASE,
     OPTION_MAX_JOBS,
-    OPTION_WAIT_JOB, /* --wait of a claim */
+    OPTION_WAIT_JOB, /* --wait of jobs claim */
     OPTION_COUNT
 };
 
 extern const struct pw_option option_table[OPTION_COUNT];
-/* Those that every command takes, up to OPTION_NONE. */
+/* The options that every command takes, up to OPTION_NONE. */
 extern const enum option_id global_options[];
 
 /* ---- Environment ------------------------------------------------------------------------------------------------------- */
 
-/* All of them, up to a NULL name. */
+/* All environment variables, up to a NULL name. */
 extern const struct pw_entry variable_table[];
 
 /* ---- Commands ---------------------------------------------------------------------------------------------------------- */
@@ -96,7 +95,7 @@ enum argument_kind {
     ARGUMENT_WORKFLOW,
     ARGUMENT_NEW,       /* WORKFLOW or WORKFLOW/ID */
     ARGUMENT_INSTANCE,  /* WORKFLOW/ID, or ID */
-    ARGUMENT_INSTANCES, /* the same, any number of them; - reads them from standard input */
+    ARGUMENT_INSTANCES, /* any number of instances; - reads them from standard input */
     ARGUMENT_DELIVERIES,
     ARGUMENT_FUNCTIONS,
     ARGUMENT_TOKEN, /* of a deferred or a job; - reads it from standard input */
@@ -111,7 +110,7 @@ struct command {
     const char *name;
     const char *summary;            /* one line, without a full stop */
     const char *description;        /* paragraphs, with a blank line between them; NULL: the summary says it all */
-    const struct command *children; /* up to a NULL name; NULL: it runs */
+    const struct command *children; /* up to a NULL name; NULL: the command runs itself */
     enum argument_kind argument;
     bool argument_is_optional;
     int formats;
@@ -120,26 +119,25 @@ struct command {
     const struct pw_entry *examples; /* or NULL */
     enum exit_code (*run)(struct session *session);
     const struct verb *verbs; /* what it asks, where `run` serves several commands; see verb.h; or NULL */
-    /* This row is another name of that command: it has only the name, and is hidden; or NULL. */
+    /* Not NULL: this row is a hidden alias of that command, and has nothing but a name. */
     const struct command *same_as;
-    bool is_hidden;  /* for scripts of ours */
+    bool is_hidden;  /* used only by our own scripts */
     bool is_offline; /* needs no server and no configuration */
 };
 
 extern const struct command root_command;
 
-/* The child of that name, or the one that it is another name of; NULL: there is none. */
+/* The child of that name, aliases resolved; NULL: there is none. */
 const struct command *command_child(const struct command *parent, const char *name);
-/* Whether it takes the option. */
 bool command_takes(const struct command *command, enum option_id id);
 bool command_requires(const struct command *command, enum option_id id);
-/* "[WORKFLOW]", "INSTANCE ..."; "" when it takes none. */
+/* "[WORKFLOW]", "INSTANCE ..."; "" if it takes no argument. */
 const char *command_argument(const struct command *command);
 size_t command_arguments_max(const struct command *command);
-/* What there is to say about the argument; NULL when it takes none. */
+/* The help of the argument; NULL if it takes none. */
 const char *command_argument_help(const struct command *command);
 
-/* Sentences of the help and the man pages that belong to no command. */
+/* Parts of the help and the man pages that belong to no command. */
 extern const struct pw_entry exit_codes_help[];
 extern const char configuration_help[];
 

@@ -1,6 +1,7 @@
-/* completion.c - pawl completion: scripts for shells; and pawl complete, which they ask (common/completion.h).
+/* completion.c - pawl completion prints the scripts for shells; they call pawl complete (common/completion.h).
  *
- * It reads the table of commands and, for workflows and instances, asks the server, for a second at most. */
+ * Words come from the table of commands.  Names of workflows and instances come from the server, which has one second to
+ * answer. */
 #include <string.h>
 #include <unistd.h>
 
@@ -27,7 +28,7 @@ enum { ASK_MS = 1000, INSTANCES_MAX = 50 };
 struct completer {
     struct session *session;
     const struct command *command;
-    const char *word; /* that is being typed; "" */
+    const char *word; /* the word being typed; may be "" */
     size_t argument_count;
 };
 
@@ -36,7 +37,7 @@ static void offer(struct completer *completer, const char *word, const char *mea
     pw_offer(&completer->session->out, completer->word, word, meaning);
 }
 
-/* A server that is not there, or does not answer at once, offers nothing. */
+/* False: there is no server to ask, so nothing is offered. */
 static bool reach(struct session *session)
 {
     if (session->client.transfer != NULL)
@@ -122,7 +123,7 @@ static void offer_commands(struct completer *completer)
             offer(completer, child->name, child->summary);
 }
 
-/* Keeps what says where the server is, so that it can be asked. */
+/* Keeps the options that say where the server is. */
 static void keep_option(struct completer *completer, const struct pw_option *option, const char *value)
 {
     char problem[PW_PROBLEM_SIZE];
@@ -142,7 +143,7 @@ static const struct pw_option *walk(struct completer *completer, const char *con
     const struct pw_option *awaited = NULL;
     for (size_t i = 0; i < count; i++) {
         if (awaited != NULL && strcmp(words[i], "=") == 0)
-            continue; /* bash takes --status=e for three words */
+            continue; /* bash splits --status=e into three words */
         if (awaited != NULL) {
             keep_option(completer, awaited, words[i]);
             awaited = NULL;

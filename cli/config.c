@@ -9,7 +9,7 @@
 #include "json_input.h"
 #include "text.h"
 
-/* What a line may set.  --profile only above all sections. */
+/* The keys that a line may set; profile only above all sections. */
 static const enum option_id keys[] = { OPTION_BASE_URL, OPTION_TOKEN_FILE, OPTION_TOKEN_COMMAND,
                                        OPTION_CA_FILE,  OPTION_TIMEOUT,    OPTION_HEADER,
                                        OPTION_WORKFLOW, OPTION_COLOR,      OPTION_PROFILE };
@@ -63,7 +63,7 @@ static enum exit_code keep(struct reader *reader, enum option_id id, const char 
         profile->headers[profile->header_count++] = value;
         return EXIT_DONE;
     }
-    if (id == OPTION_TOKEN_FILE || id == OPTION_TOKEN_COMMAND) /* the section's own wins over one above all sections */
+    if (id == OPTION_TOKEN_FILE || id == OPTION_TOKEN_COMMAND) /* a section overrides the lines above all sections */
         profile->values[OPTION_TOKEN_FILE] = profile->values[OPTION_TOKEN_COMMAND] = NULL;
     profile->values[id] = value;
     profile->places[id] = place;

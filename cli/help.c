@@ -12,7 +12,7 @@
 
 enum { SECTIONS_MAX = 8 };
 
-/* The names of the path, with this between them. */
+/* The names on the path, joined by `gap`. */
 static const char *path_name(struct pool *pool, const struct command *const *path, size_t depth, const char *gap)
 {
     const char *name = path[0]->name;
@@ -39,7 +39,7 @@ static const char *description_of(struct pool *pool, const struct command *comma
     return pool_format(pool, "%s\n\n%s", command->description, argument);
 }
 
-/* In help the root shows the commands of its groups; in a man page each says where its own page is. */
+/* The root's help lists the commands of all groups; a man page names the page of each child. */
 static const struct pw_entry *children_of(struct pool *pool, const struct command *const *path, size_t depth,
                                           bool is_manual)
 {
@@ -60,7 +60,7 @@ static const struct pw_entry *children_of(struct pool *pool, const struct comman
     return entries;
 }
 
-/* The pages above it, or the root's where there is none; those below stand under COMMANDS. */
+/* Names the pages above this one; those below are listed under COMMANDS. */
 static const char *see_also(struct pool *pool, const struct command *const *path, size_t depth)
 {
     const char *lines = "";
@@ -70,7 +70,7 @@ static const char *see_also(struct pool *pool, const struct command *const *path
                        lines);
 }
 
-/* The help of a command leaves out what that of the root says; a man page stands alone. */
+/* The help of a command leaves out what the root's help has; a man page is complete. */
 static struct pw_page page_of(struct pool *pool, const struct command *const *path, size_t depth, bool is_manual)
 {
     const struct command *command = path[depth - 1];
@@ -83,7 +83,7 @@ static struct pw_page page_of(struct pool *pool, const struct command *const *pa
         *end++ = (struct pw_section){ "commands", .entries = children_of(pool, path, depth, is_manual) };
     *end++ = (struct pw_section){ "options", .options = options_of(pool, command->options, NULL) };
     if (!is_root && !is_manual)
-        *end++ = examples; /* before what all commands share */
+        *end++ = examples; /* before the options of every command */
     if (!command->is_offline)
         *end++ = (struct pw_section){ "options of every command", .options = options_of(pool, global_options, NULL) };
     if (!command->is_offline || is_manual)

@@ -1,4 +1,4 @@
-/* help.h - what a command says of itself, from the table. */
+/* help.h - the help and the man page of a command, made from the table. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 
@@ -10,7 +10,7 @@ void help_print(const struct screen *screen, const struct command *const *path, 
 /* The man page. */
 void help_manual(const struct command *const *path, size_t depth, struct pw_buffer *out);
 
-/* Finds the command that the words name; 0: there is none. */
+/* Finds the command that the words name.  Returns the depth; 0: there is none. */
 size_t help_find(const char *const *words, size_t count, const struct command **out_path);
 
 #endif

@@ -9,7 +9,7 @@ enum { KIND_COUNT = 3, PAGE_SIZE = 100 };
 
 static const char *const kinds[KIND_COUNT] = { "steps", "events", "logs" };
 
-/* What is still to come of each kind. */
+/* Which kinds have more pages, and from which cursor. */
 struct walk {
     const char *cursors[KIND_COUNT];
     bool is_open[KIND_COUNT];
@@ -46,7 +46,7 @@ static const char *page_path(struct session *session, const struct reference *re
     return text_keep(&session->pool, &path);
 }
 
-/* Without the log lines that a replay wrote again. */
+/* Removes the log lines that a replay wrote again. */
 static void drop_replays(json_t *page)
 {
     json_t *logs = json_at(page, "logs");
@@ -55,7 +55,7 @@ static void drop_replays(json_t *page)
             (void)json_array_remove(logs, i - 1);
 }
 
-/* Adds the rows of a page; what has no next page is over, and is passed over when it comes again beside the others. */
+/* Adds the rows of a page.  A kind that has no next page is closed: later pages repeat its last rows, which are skipped. */
 static bool add_page(struct session *session, json_t *whole, const json_t *page, struct walk *walk)
 {
     char name[32];
@@ -88,7 +88,7 @@ enum exit_code history_fetch(struct session *session, const struct reference *re
     while (has_more) {
         struct answer answer;
         TRY(client_get(session, page_path(session, reference, &asked, &walk), &answer));
-        /* A restart between two pages would mix two runs. */
+        /* Later pages ask for this run, so that a restart in between cannot mix two runs. */
         asked.run = json_number(answer.json, "runNumber", asked.run);
         (void)json_object_set_new(whole, "runNumber", json_integer(asked.run));
         if (query->no_replay)

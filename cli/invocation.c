@@ -65,7 +65,7 @@ const struct pw_option *const *options_of(struct pool *pool, const enum option_i
     return options;
 }
 
-/* A user who knows the option deserves more than a guess. */
+/* True if the option exists, but belongs to a command below this one. */
 static bool belongs_elsewhere(const struct command *command, const char *word)
 {
     const char *name = word + strspn(word, "-");
@@ -104,7 +104,7 @@ static enum exit_code unknown_command(struct parser *parser, const char *word)
     if (nearest != NULL)
         return problem_use(parser->problem, "there is no command \"%s %.60s\"; did you mean \"%s %s\"?", who, word, who,
                            nearest);
-    /* "pawl list": the user may have left a level out. */
+    /* "pawl list": the user may have left out a level. */
     for (const struct command *child = command->children; child->name != NULL; child++) {
         count = 0;
         for (const struct command *leaf = child->children; leaf != NULL && leaf->name != NULL && count < 32; leaf++)

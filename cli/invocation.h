@@ -1,7 +1,7 @@
-/* invocation.h - the words of a command line, understood by the table of commands.
+/* invocation.h - parses a command line by the table of commands.
  *
- * Everything that can be known to be wrong without the server is found here: unknown commands and options (with the
- * nearest that there is), values that an option does not take, arguments that are missing or too many. */
+ * Finds every mistake that can be found without the server: unknown commands and options (and suggests the nearest one),
+ * values that an option does not take, arguments that are missing or too many. */
 #ifndef CLI_INVOCATION_H
 #define CLI_INVOCATION_H
 
@@ -21,21 +21,21 @@ struct invocation {
     size_t argument_count;
 };
 
-/* Also when it fails, what was understood so far is in *out_invocation. */
+/* On failure *out_invocation has what was parsed so far. */
 enum exit_code invocation_parse(struct pool *pool, struct problem *problem, int count, char **words,
                                 struct invocation *out_invocation);
 
 bool invocation_has(const struct invocation *invocation, enum option_id id);
-/* Of an option whose value was checked. */
+/* The value of a number option, which has been checked already. */
 long invocation_number(const struct invocation *invocation, enum option_id id, long fallback);
 
 /* "pawl instances get" */
 const char *invocation_name(struct pool *pool, const struct invocation *invocation);
 
-/* Whether the value is one that the option takes; who is what it was given as: "--timeout", "PAWL_TIMEOUT". */
+/* Checks that the option takes the value.  who: how it was given, for the message: "--timeout", "PAWL_TIMEOUT". */
 enum exit_code option_check(struct problem *problem, enum option_id id, const char *who, const char *value);
 
-/* Two lists of options, either of which may be NULL, as common/options.h takes them; in the pool. */
+/* Joins two lists of options, either of which may be NULL, into one for common/options.h; in the pool. */
 const struct pw_option *const *options_of(struct pool *pool, const enum option_id *first, const enum option_id *second);
 
 /* Names as the server takes them. */

@@ -9,7 +9,7 @@
 #include "json_output.h"
 #include "text.h"
 
-/* A batch is a list of objects that carry payloads. */
+/* ENVELOPE_DEPTH: a batch is a list of objects that carry payloads. */
 enum { INPUT_SIZE_MAX = 64 * 1024 * 1024, EXCERPT_SIZE = 60, ENVELOPE_DEPTH = 2 };
 
 /* ---- Files ----------------------------------------------------------------------------------------------------------- */
@@ -37,7 +37,7 @@ static enum exit_code show_flaw(struct pool *pool, struct problem *problem, cons
     size_t column = text_width(pool_copy(pool, text + start, position - start)) + 1;
     size_t from = position - start > EXCERPT_SIZE ? position - EXCERPT_SIZE : start;
     while (from < position && ((unsigned char)text[from] & 0xc0) == 0x80)
-        from++; /* not in the middle of a character */
+        from++; /* do not start in the middle of a character */
     size_t size = strcspn(text + from, "\n");
     const char *excerpt = pool_copy(pool, text + from, text_fit(pool_copy(pool, text + from, size), EXCERPT_SIZE * 2));
     size_t before = text_width(safe(pool, pool_copy(pool, text + from, position - from)));

@@ -11,7 +11,7 @@
 
 /* ---- Reading --------------------------------------------------------------------------------------------------------- */
 
-/* Whether Jansson writes it again as it stands here. */
+/* True if Jansson would write the number exactly like this. */
 static bool is_plain_integer(const char *token, size_t size)
 {
     size_t sign = token[0] == '-', digits = size - sign;
@@ -23,7 +23,7 @@ static bool is_plain_integer(const char *token, size_t size)
     return true;
 }
 
-/* With a NUL before it. */
+/* A string of a NUL and the token. */
 static json_t *make_marked(const char *token, size_t size)
 {
     struct pw_buffer marked = { 0 };
@@ -49,7 +49,7 @@ json_t *json_read(const char *text, size_t size)
     return pw_json_parse_as((struct pw_text){ text, size }, &(struct pw_json_nodes){ make_number, make_string });
 }
 
-/* Its text; NULL: it is none that is kept so. */
+/* The text of a number that is stored as a string; NULL: it is not one. */
 static const char *kept_number(const json_t *value)
 {
     const char *text = json_string_value(value);
@@ -99,7 +99,7 @@ int64_t json_time_ms(const json_t *value, const char *path)
 
 /* ---- Writing --------------------------------------------------------------------------------------------------------- */
 
-/* As deep as the value is, which its reading has bounded. */
+/* Recursion is bounded by the depth that json_read() accepts. */
 static void write_value(struct pw_buffer *out, const json_t *value)
 {
     const char *key, *text = json_string_value(value), *number = kept_number(value);

@@ -37,7 +37,7 @@ static enum exit_code fetch_page(struct session *session, const struct listing *
     return EXIT_DONE;
 }
 
-/* Puts the instance where it belongs by its time, and drops what is then too much. */
+/* Inserts the instance by its time, and drops the last one if there are more than `limit`.  True: one was dropped. */
 static bool insert(json_t *list, json_t *instance, bool oldest_first, size_t limit)
 {
     int64_t created_ms = json_time_ms(instance, "createdAt");
@@ -56,7 +56,7 @@ static bool insert(json_t *list, json_t *instance, bool oldest_first, size_t lim
     return is_dropped;
 }
 
-/* The pages of one workflow, or of no workflow at all: all of them, or the first alone. */
+/* Walks the pages of one workflow, or of a list that has no workflow: all pages, or only the first. */
 static enum exit_code walk(struct session *session, struct listing listing, bool is_all, listing_page_fn *take,
                            void *user)
 {
@@ -79,7 +79,7 @@ static enum exit_code walk(struct session *session, struct listing listing, bool
     return code;
 }
 
-/* Goes on with the others where one may not be read; where none may, it ends as the last one did. */
+/* Skips workflows that may not be read.  If none may, it fails as the last one did. */
 static enum exit_code walk_workflows(struct session *session, const struct listing *listing, bool is_all,
                                      listing_page_fn *take, void *user, const char **out_left_out)
 {

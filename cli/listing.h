@@ -1,4 +1,4 @@
-/* listing.h - pages of a list: of the server, of an instance, of one workflow or of all. */
+/* listing.h - fetches the pages of a list: of the server, of an instance, of one workflow or of all workflows. */
 #ifndef CLI_LISTING_H
 #define CLI_LISTING_H
 
@@ -6,7 +6,7 @@
 
 struct listing {
     const struct verb *verb;
-    bool is_by_workflow;  /* its rows are instances of a workflow, and are told its name */
+    bool is_by_workflow;  /* its rows are instances of a workflow; each gets a workflowName */
     const char *workflow; /* if it is by workflow; NULL: all */
     const char *target;   /* else what the path's "{...}" stands for; NULL: it has none */
     const char *name;     /* of the instance that has them; or NULL */
@@ -14,23 +14,23 @@ struct listing {
     int64_t limit; /* of a page; 0: the server's own */
 };
 
-/* What the options of the command line say of it. */
+/* Reads the listing from the options of the command line. */
 struct listing listing_read(const struct session *session);
 
-/* Of all workflows, those that the token may not read are left out, unless there is no other: their names, "a, b", are in
- * the pool then; NULL: none. */
+/* A list of all workflows leaves out those that the token may not read, unless it may read none.  *out_left_out: their
+ * names, "a, b", in the pool; NULL: none. */
 
 /* One page: {rows, hasNextPage, cursor?}; of all workflows the newest (or oldest) of each, merged, without a cursor.  In
  * the session's pool. */
 enum exit_code listing_page(struct session *session, const struct listing *listing, json_t **out_page,
                             const char **out_left_out);
 
-/* Every page, workflow by workflow; each is handed on as it comes. */
+/* Calls `take` for every page, workflow by workflow.  A page is valid until `take` returns. */
 typedef enum exit_code listing_page_fn(struct session *session, const json_t *page, void *user);
 enum exit_code listing_all(struct session *session, const struct listing *listing, listing_page_fn *take, void *user,
                            const char **out_left_out);
 
-/* Says so on standard error.  left_out NULL: nothing is said. */
+/* Prints the names on standard error.  left_out NULL: prints nothing. */
 void listing_tell_left_out(const struct session *session, const char *left_out);
 
 #endif

@@ -4,7 +4,7 @@
 #include "common/thread.h"
 #include "moment.h"
 
-/* Shorter than any server's own limit, so that the time-out counts from what we asked for. */
+/* WAIT_MS is shorter than any server's own limit, so that the timeout counts from the wait that we asked for. */
 enum { WAIT_MS = 20000, PAUSE_MS = 1000 };
 
 int64_t long_poll_until_ms(const struct session *session, bool is_awaited)
@@ -21,7 +21,7 @@ static bool is_passing(const struct session *session)
     return session->problem.exit_code == EXIT_UNREACHABLE || session->problem.http_status >= 500;
 }
 
-/* The first time it is asked without waiting: so a server that is not there is told at once. */
+/* The first request does not wait, so that a missing server is reported at once. */
 enum exit_code long_poll_ask(struct session *session, const struct long_poll *poll, int64_t until_ms,
                              struct answer *out_answer)
 {

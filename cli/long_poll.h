@@ -1,21 +1,20 @@
-/* long_poll.h - asks the server again and again until it has the answer, or the time that --wait and --for give is over. */
+/* long_poll.h - repeats a request until it has the wanted answer, or until the time of --wait and --for is over. */
 #ifndef CLI_LONG_POLL_H
 #define CLI_LONG_POLL_H
 
 #include "session.h"
 
 struct long_poll {
-    /* Asks once; the server may hold the answer back for so long. */
+    /* Sends the request once.  The server may hold back its answer for wait_ms. */
     enum exit_code (*ask)(struct session *session, void *user, int64_t wait_ms, struct answer *out_answer);
-    bool (*is_there)(const json_t *answer); /* else it is asked for again */
+    bool (*is_there)(const json_t *answer); /* false: ask again */
     void *user;
 };
 
-/* Until when, by pw_monotonic_ms(): what --for says, else forever where is_awaited, else 0. */
+/* The end of the wait, by pw_monotonic_ms(): from --for; else never if is_awaited; else 0. */
 int64_t long_poll_until_ms(const struct session *session, bool is_awaited);
 
-/* The last answer, whether it is there or not, is the caller's.  A server that goes away after it has answered once is
- * waited for. */
+/* Returns the last answer, wanted or not.  If the server goes away after it has answered once, this waits for it. */
 enum exit_code long_poll_ask(struct session *session, const struct long_poll *poll, int64_t until_ms,
                              struct answer *out_answer);
 

@@ -1,4 +1,4 @@
-/* main.c - pawl: looks at and controls a Pawl server from a terminal, over HTTP alone. */
+/* main.c - pawl: inspects and controls a Pawl server over HTTP. */
 #include <curl/curl.h>
 #include <locale.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static enum exit_code run(struct session *session)
     if (command->children != NULL) {
         help_print(&session->screen, invocation->path, invocation->depth, &session->out);
         (void)fputs(text_string(&session->out), stderr);
-        return EXIT_WRONG_USE; /* nothing was asked for */
+        return EXIT_WRONG_USE; /* no command was given */
     }
     if (!command->is_offline) {
         TRY(settings_read(&session->pool, &session->problem, invocation, &session->settings));
@@ -52,7 +52,7 @@ int main(int count, char **words)
     if (code == EXIT_DONE)
         code = run(&session);
     if (code == EXIT_DONE)
-        code = session_print(&session); /* whatever was written and not looked at */
+        code = session_print(&session); /* what the command wrote and did not print yet */
     if (code != EXIT_DONE && session.problem.text[0] != '\0')
         problem_print(&session.problem, session_is_json(&session));
     client_close(&session.client);

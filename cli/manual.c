@@ -29,7 +29,7 @@ static enum exit_code write_page(struct session *session, const char *folder, co
     return is_written ? EXIT_DONE : problem_use(&session->problem, "%s cannot be written: %s", name, strerror(errno));
 }
 
-/* The command's, and those of all below it. */
+/* The pages of the command and of all commands below it. */
 static enum exit_code write_pages(struct session *session, const char *folder, const struct command **path,
                                   size_t depth)
 {
@@ -60,13 +60,13 @@ static bool is_on_path(const char *program)
     return is_found;
 }
 
-/* Where man can read a page from a pipe.  False: the page was not shown. */
+/* Pipes the page into man.  False: the page was not shown. */
 static bool show_by_man(const struct pw_buffer *page)
 {
     FILE *pipe = is_on_path("man") ? popen("man -l -", "w") : NULL;
     if (pipe == NULL)
         return false;
-    void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* a reader who has had enough of it is no error */
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN); /* quitting the pager early is no error */
     (void)fwrite(page->data, 1, page->size, pipe);
     bool is_shown = pclose(pipe) == 0;
     (void)signal(SIGPIPE, before);

@@ -7,18 +7,18 @@
 
 #include "pool.h"
 
-/* Now, in milliseconds since 1970; or what PAWL_NOW says, for tests of what is printed. */
+/* Now, in milliseconds since 1970; or the time in PAWL_NOW, for tests of the output. */
 int64_t moment_now_ms(void);
 void moment_rest_ms(int64_t ms);
 
 /* "2026-01-01T00:00:00.000Z"; false: it is not that. */
 bool moment_parse(const char *text, int64_t *out_ms);
 
-/* In the user's time zone, as short as it can be told from now: "14:02:11", "yesterday 14:02:11", "2026-01-01 14:02:11". */
+/* In the user's time zone, as short as possible: "14:02:11", "yesterday 14:02:11", "2026-01-01 14:02:11". */
 const char *moment_show(struct pool *pool, int64_t ms, int64_t now_ms);
 /* The same without seconds when it is a minute or more away: "14:02". */
 const char *moment_show_coarse(struct pool *pool, int64_t ms, int64_t now_ms);
-/* "14:02:11.123" in the user's time zone, for lines of a log; with the date when it is another day's. */
+/* "14:02:11.123" in the user's time zone, for log lines; with the date if it is not today. */
 const char *moment_show_exact(struct pool *pool, int64_t ms, int64_t now_ms);
 /* "3 min ago", "in 2 h", "now", "just now". */
 const char *moment_relative(struct pool *pool, int64_t ms, int64_t now_ms);

@@ -1,10 +1,10 @@
-/* problem.h - one line that says what is wrong and what would be right, and how the program ends because of it. */
+/* problem.h - what went wrong, in one line that also says what would be right, and the exit code that follows from it. */
 #ifndef CLI_PROBLEM_H
 #define CLI_PROBLEM_H
 
 #include <stdbool.h>
 
-/* What scripts can rely on. */
+/* Scripts rely on these numbers. */
 enum exit_code {
     EXIT_DONE = 0,
     EXIT_REFUSED = 1,     /* the server said no */
@@ -16,12 +16,12 @@ enum exit_code {
 
 struct problem {
     enum exit_code exit_code;
-    long http_status; /* 0: it did not come so far */
+    long http_status; /* 0: there was no answer */
     char code[64];    /* for programs: "INSTANCE_TERMINAL", "UNREACHABLE" */
     char text[4096];
 };
 
-/* Writes the text, on one line, and answers the exit code. */
+/* Sets the problem, and returns the exit code. */
 enum exit_code problem_set(struct problem *problem, enum exit_code exit_code, const char *code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 #define problem_use(problem, ...) problem_set(problem, EXIT_WRONG_USE, "WRONG_USE", __VA_ARGS__)

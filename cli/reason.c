@@ -15,7 +15,7 @@ const char *error_show(struct pool *pool, const json_t *value, const char *path)
     const char *name = json_text(error, "name", "Error"), *message = json_text(error, "message", "");
     size_t size = strlen(name);
     if (strncmp(message, name, size) == 0 && (message[size] == ':' || message[size] == '\0'))
-        return pool_string(pool, message); /* it begins with its name already */
+        return pool_string(pool, message); /* it begins with the name already */
     return pool_format(pool, "%s%s%s", name, message[0] != '\0' ? ": " : "", message);
 }
 
@@ -37,7 +37,7 @@ const char *attempts_show(struct pool *pool, const json_t *step, const char *bet
 
 /* ---- Steps as nodes -------------------------------------------------------------------------------------------------------- */
 
-/* NULL: it does not wait, or only a token was made of a deferred. */
+/* NULL: it does not wait, or it is a deferred whose token was made but which nobody awaits. */
 static const char *reason_of_step(const json_t *step)
 {
     static const char *const reasons[][2] = {
@@ -116,7 +116,7 @@ static const char *show_taker(struct pool *pool, const json_t *node, int64_t now
                        moment_relative(pool, at_ms, now_ms));
 }
 
-/* What another one is to do, without a time; NULL: it waits for nobody. */
+/* What somebody else has to do, without a time; NULL: it waits for nobody. */
 static const char *show_other(struct pool *pool, const json_t *node)
 {
     const char *step = json_text(node, "step", "?");

@@ -198,7 +198,7 @@ bool workflow_is_withheld(const struct session *session, enum exit_code code)
            strcmp(session->problem.code, "FORBIDDEN") == 0;
 }
 
-/* What is withheld may be what is looked for. */
+/* The instance may be in a workflow that the token may not read. */
 static const char *as_far_as_seen(size_t withheld)
 {
     return withheld > 0 ? ", as far as this token may see" : "";
@@ -225,7 +225,7 @@ static enum exit_code resolve_latest(struct session *session, struct reference *
                        said != NULL ? " of " : "", said != NULL ? said : "", as_far_as_seen(is_withheld));
 }
 
-/* *out_found: whether the workflow has an instance of that id, as far as the token may see. */
+/* *out_found: true if the workflow has an instance of that id and the token may read it. */
 static enum exit_code has_instance(struct session *session, const struct reference *reference, bool *out_found,
                                    size_t *withheld)
 {

@@ -1,17 +1,17 @@
-/* result.h - the result of a run, waited for where that was asked: for `instances result`,
- * `instances create` and `instances execute`. */
+/* result.h - prints the result of a run, after a wait if one was asked for; used by `instances result`, `instances create`
+ * and `instances execute`. */
 #ifndef CLI_RESULT_H
 #define CLI_RESULT_H
 
 #include "reference.h"
 
-/* Prints it as --wait, --for and the format say. */
+/* Waits as --wait and --for say, and prints the result. */
 enum exit_code result_print(struct session *session, const struct reference *reference);
 
-/* Whether --wait or --for was given, or it is an execution that is not discarded. */
+/* True if --wait or --for was given, or for an execution without --discard. */
 bool result_is_awaited(const struct session *session);
 
-/* The key that an execution is known by: that of --key, checked as the server does; NULL: not given. */
+/* The value of --key, checked as the server does; NULL: not given. */
 enum exit_code key_read(struct session *session, const char **out_key);
 
 #endif

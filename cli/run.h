@@ -1,5 +1,5 @@
-/* run.h - what each command does.  Each answers how the program ends; where that is not EXIT_DONE and nothing was printed
- * about it, session->problem says why. */
+/* run.h - the functions of the commands.  Each returns the program's exit code.  If that is not EXIT_DONE and nothing was
+ * printed about it, session->problem says why. */
 #ifndef CLI_RUN_H
 #define CLI_RUN_H
 
@@ -7,7 +7,7 @@
 
 struct session;
 
-/* Those that differ only by their verbs, see verb.h. */
+/* These serve several commands each, which differ only by their verbs (verb.h). */
 enum exit_code run_list(struct session *session);
 enum exit_code run_control(struct session *session);
 enum exit_code run_ask(struct session *session);

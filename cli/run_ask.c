@@ -1,11 +1,11 @@
-/* run_ask.c - the commands that ask for one change and say in a sentence what came of it: pawl deferred succeed and fail,
- * pawl jobs complete, fail and heartbeat, pawl tick. */
+/* run_ask.c - commands that send one change and print its outcome in a sentence: pawl deferred succeed and fail, pawl jobs
+ * complete, fail and heartbeat, pawl tick. */
 #include <string.h>
 
 #include "run.h"
 #include "verb.h"
 
-/* The token of the argument, or of the line of standard input that - stands for. */
+/* The token, from the argument or, for -, from standard input. */
 static enum exit_code read_token(struct session *session, const char **out_token)
 {
     struct words words;

@@ -14,7 +14,7 @@ static bool is_function_name(const char *text)
            strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == size;
 }
 
-/* All of the claim but how long it may wait, without the brace at its end. */
+/* The body of the request, without waitMs and the closing brace. */
 static enum exit_code compose_claim(struct session *session, const char **out_body)
 {
     const struct invocation *invocation = &session->invocation;
@@ -82,7 +82,7 @@ enum exit_code run_jobs_claim(struct session *session)
     TRY(compose_claim(session, &body));
     int64_t until_ms = long_poll_until_ms(session, session_has(session, OPTION_WAIT_JOB));
     TRY(long_poll_ask(session, &(struct long_poll){ ask_for_jobs, has_jobs, &body }, until_ms, &answer));
-    screen_refresh(&session->screen); /* it may have taken its time */
+    screen_refresh(&session->screen); /* time has passed */
     if (session_is_json(session))
         session_put_answer(session, &answer);
     else

@@ -32,7 +32,7 @@ static const struct column runner_columns[] = {
     { .heading = NULL },
 };
 
-/* Those that take work up without being ticked first, then by name. */
+/* Runners that work without ticks come first; then by name. */
 static bool comes_before(const json_t *left, const json_t *right)
 {
     if (json_flag(left, "sharing") != json_flag(right, "sharing"))
@@ -54,7 +54,7 @@ static void sort_runners(json_t *runners)
 
 /* ---- Shards ---------------------------------------------------------------------------------------------------------- */
 
-/* "0-3, 7": which shards the runner owns; id NULL: which nobody does. */
+/* "0-3, 7": the shards that the runner owns; id NULL: those that nobody owns. */
 static const char *show_ranges(struct session *session, const json_t *shards, const char *id, size_t *out_count)
 {
     const char *joined = "";
@@ -87,7 +87,7 @@ static const struct column owner_columns[] = {
     { .heading = NULL },
 };
 
-/* runner: NULL for what nobody owns. */
+/* runner NULL: the shards that nobody owns. */
 static void add_owner(struct session *session, json_t *owners, const json_t *shards, const json_t *runner)
 {
     size_t count;

@@ -1,8 +1,8 @@
-/* run_control.c - the commands that ask for the same change of many things, one after the other: pawl instances pause,
- * resume, restart, retry, interrupt, terminate and send-event, pawl hooks resend.
+/* run_control.c - commands that send the same change for many things, one after the other: pawl instances pause, resume,
+ * restart, retry, interrupt, terminate and send-event, pawl hooks resend.
  *
- * One that the server refuses does not stop the others; a server that cannot be reached does.  On a terminal the progress
- * is shown in one line; elsewhere each that was done is a line. */
+ * A refusal does not stop the others; an unreachable server does.  On a terminal the progress is one line; elsewhere each
+ * change that succeeded is a line. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,30 +15,30 @@ struct bulk {
     struct session *session;
     const struct verb *verb;
     const char *body;
-    const char *done; /* "restarted": said of each that has no word of its own, and in the closing line */
+    const char *done; /* "restarted": printed for each item that has no word of its own, and in the closing line */
     bool is_dry, is_of_instances;
-    size_t count; /* of all that will be tried */
+    size_t count; /* of all items */
     size_t done_count, refused_count;
-    size_t idle_count;     /* of those done: there was nothing to do */
+    size_t idle_count;     /* of those done: how many needed no change */
     bool shows_progress;   /* on standard error */
-    bool is_quiet;         /* no line for each that was done: the progress and the closing line say it */
-    enum exit_code output; /* whether what was done could be printed */
+    bool is_quiet;         /* no line for each item: the progress and the closing line are enough */
+    enum exit_code output; /* EXIT_DONE until printing fails */
 };
 
 /* One of them. */
 struct item {
-    struct reference reference; /* without a workflow if it is no instance, or has not been found */
+    struct reference reference; /* without a workflow if it is a delivery, or was not found */
     const char *name;           /* "order/order-1" */
-    bool is_idle;               /* there was nothing to do */
-    const char *done;           /* of this one: "paused", where the bulk says "told to pause"; or NULL */
-    const char *more;           /* behind it: "; it is waiting"; or NULL */
-    enum exit_code code;        /* how it ended, with session->problem when not well */
+    bool is_idle;               /* it needed no change */
+    const char *done;           /* "paused", in place of the bulk's "told to pause"; or NULL */
+    const char *more;           /* appended: "; it is waiting"; or NULL */
+    enum exit_code code;        /* if not EXIT_DONE, session->problem says why */
 };
 
 /* ---- One ------------------------------------------------------------------------------------------------------------- */
 
-/* The phase of one that is as it is to be, before anything is done to it.  NULL: it is not, it is not asked for, or is not
- * told, as to one who may only manage. */
+/* The phase of an instance that needs no change, read before the change is sent.  NULL: it needs one, or the phase is not
+ * known, because the verb does not ask or the token may not read. */
 static const char *phase_of_idle(struct session *session, const struct verb *verb, const char *path)
 {
     struct answer answer;
@@ -55,7 +55,7 @@ static const char *show_phase(struct session *session, const char *phase)
     return pool_format(&session->pool, "; it is %s", safe(&session->pool, phase_show(phase)));
 }
 
-/* How one that was told something stands now; "told to pause" is all there is to say when that is not told. */
+/* Notes the phase after the change.  If it cannot be read, "told to pause" has to do. */
 static void note_reached(struct session *session, const struct verb *verb, const char *path, struct item *item)
 {
     struct answer answer;
@@ -77,7 +77,7 @@ static enum exit_code apply(const struct bulk *bulk, struct item *item)
                                                : path_segment(&session->pool, item->reference.id);
     const char *idle = phase_of_idle(session, verb, target);
     TRY(client_ask(session, "POST", verb_path(&session->pool, verb->path, target), bulk->body, &answer));
-    const json_t *details = json_at(answer.json, "status"); /* an event answers how the instance stands */
+    const json_t *details = json_at(answer.json, "status"); /* the answer to an event has the instance's status */
     const char *phase = idle != NULL ? idle : json_is_object(details) ? phase_of(details) : NULL;
     item->is_idle = idle != NULL;
     if (phase != NULL && (idle == NULL || strcmp(phase, "paused") != 0))
@@ -145,7 +145,7 @@ static void put_line(const struct bulk *bulk, const struct item *item)
         pw_buffer_format(out, "%s %s%s\n", item->name, done, item->more != NULL ? item->more : "");
 }
 
-/* Answers whether to go on. */
+/* Counts and prints the outcome.  True: go on with the next item. */
 static bool note(struct bulk *bulk, const struct item *item)
 {
     struct session *session = bulk->session;
@@ -182,7 +182,7 @@ static void put_closing_line(const struct bulk *bulk, struct pw_buffer *out)
     pw_buffer_put(out, "\n");
 }
 
-/* How the program ends; what was refused has been printed. */
+/* Prints the closing line.  Refusals have been printed already. */
 static enum exit_code end(struct bulk *bulk)
 {
     struct session *session = bulk->session;
@@ -225,7 +225,7 @@ static enum exit_code parse_deliveries(struct session *session, struct reference
     return EXIT_DONE;
 }
 
-/* What is sent, and what is said of it. */
+/* Makes the body, and the words for success. */
 static enum exit_code prepare(struct bulk *bulk)
 {
     struct session *session = bulk->session;
@@ -252,7 +252,7 @@ enum exit_code run_control(struct session *session)
                              : parse_deliveries(session, &references, &bulk.count));
     bulk.shows_progress = bulk.count > 1 && isatty(STDERR_FILENO) == 1;
     bulk.is_quiet = bulk.shows_progress && session->settings.format == FORMAT_IS_TEXT && session->screen.is_terminal &&
-                    !bulk.is_dry; /* which ones is the question there */
+                    !bulk.is_dry; /* a dry run prints each */
     for (size_t i = 0; i < bulk.count; i++) {
         struct pool mark = pool_mark(&session->pool);
         struct item item = { .reference = references[i] };

@@ -54,13 +54,13 @@ static enum exit_code show_begun(struct session *session, const struct reference
     return session_print(session);
 }
 
-/* What the verb asks of, with the workflow in it. */
+/* The verb's path, with the workflow in it. */
 static const char *path_of(struct session *session, const struct reference *target)
 {
     return verb_path(&session->pool, verb_of(session)->path, path_segment(&session->pool, target->workflow));
 }
 
-/* Sends it, and shows what has begun, or its result where that is waited for.  target->id is what the server answers. */
+/* Creates the instance, and prints it, or its result if that is awaited.  Sets target->id from the answer. */
 static enum exit_code begin(struct session *session, struct reference *target)
 {
     struct answer answer;
@@ -74,13 +74,13 @@ static enum exit_code begin(struct session *session, struct reference *target)
     if (!result_is_awaited(session))
         return show_begun(session, target, &answer);
     enum exit_code code = result_print(session, target);
-    if (code == EXIT_REFUSED || code == EXIT_UNREACHABLE) /* it is there all the same */
+    if (code == EXIT_REFUSED || code == EXIT_UNREACHABLE) /* the instance exists all the same */
         (void)fprintf(stderr, "pawl: %s was created; its result could not be asked for\n",
                       reference_name(&session->pool, target));
     return code;
 }
 
-/* It is sent without a wait, so that the wait is one that outlives the server, as everywhere. */
+/* The request itself does not wait: result_print() does, across restarts of the server. */
 enum exit_code run_instances_execute(struct session *session)
 {
     struct reference target = { NULL, NULL };
@@ -97,7 +97,7 @@ enum exit_code run_instances_execute(struct session *session)
 
 /* ---- Many ----------------------------------------------------------------------------------------------------------------- */
 
-/* An entry of the list, as it was written. */
+/* An entry of the list, as the user wrote it. */
 struct entry {
     const char *text;
     size_t size;

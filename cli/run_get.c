@@ -23,7 +23,7 @@ static enum exit_code get_instance(struct session *session, const struct referen
     return client_get(session, text_keep(&session->pool, &path), out_answer);
 }
 
-/* The newest first is what was asked for; the oldest first is what is drawn. */
+/* Reverses the list: steps are fetched newest first and drawn oldest first. */
 static void turn_around(json_t *steps)
 {
     size_t size = json_array_size(steps);
@@ -34,7 +34,7 @@ static void turn_around(json_t *steps)
     }
 }
 
-/* The newest of what it made goes beside what is known of it.  A server that does not tell has none to show. */
+/* Adds the newest children to the instance.  If the server refuses, none are shown. */
 static void add_children(struct session *session, const struct reference *reference, json_t *instance)
 {
     struct answer answer;
@@ -62,7 +62,7 @@ static enum exit_code show_instance(struct session *session, const struct refere
     return session_print(session);
 }
 
-/* The answer of the server, and with --full the whole history beside it. */
+/* Prints the server's answer; with --full the whole history is added to it. */
 static enum exit_code print_instance(struct session *session, const struct reference *reference,
                                      const struct answer *answer)
 {
@@ -107,8 +107,8 @@ static bool any_waits(const json_t *steps)
     return false;
 }
 
-/* A history does not say whether its run is over; it matters where a step waits, or did until the run ended or was
- * restarted: that one gets "cutOffAt", the time of it, or "" when that is not known. */
+/* A history does not say whether its run is over.  If it is, steps that still wait were cut off: each gets "cutOffAt", the
+ * time of the run's end, or "" if that is not known. */
 static enum exit_code mark_cut_off(struct session *session, const struct reference *reference, const json_t *history)
 {
     struct answer answer;
@@ -152,7 +152,7 @@ static struct cell show_took(const struct source *source)
     return (struct cell){ end_ms != 0 ? duration_show(source->pool, step_took_ms(step, end_ms)) : NULL, STYLE_PLAIN };
 }
 
-/* What a step did, or why it has not. */
+/* The result of a step, its error, or what it waits for. */
 static struct cell show_result(const struct source *source)
 {
     const json_t *step = source->row;
@@ -185,7 +185,7 @@ static const struct column step_columns[] = {
     { .heading = NULL },
 };
 
-/* Types with a $ are the engine's: how a call, a child or a deferred ended. */
+/* Types that begin with $ are the engine's own: a call, a child or a deferred has ended. */
 static struct cell show_event(const struct source *source)
 {
     const char *type = json_text(source->row, "type", "");

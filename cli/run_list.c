@@ -1,5 +1,5 @@
-/* run_list.c - the commands that print a list, page by page or one page of it: pawl workflows list, pawl instances list,
- * children and runs, pawl hooks list. */
+/* run_list.c - commands that print a list, one page or all: pawl workflows list, pawl instances list, children and runs,
+ * pawl hooks list. */
 #include "listing.h"
 #include "run.h"
 
@@ -10,7 +10,7 @@ struct shown {
     bool has_more;
 };
 
-/* One line for each row: what names it. */
+/* One line for each row: its id. */
 static void put_ids(struct session *session, const struct verb *verb, const json_t *rows)
 {
     json_each(row, rows) {
@@ -21,7 +21,7 @@ static void put_ids(struct session *session, const struct verb *verb, const json
     }
 }
 
-/* Of a list that is written item by item, because it may be long. */
+/* A long list is written item by item. */
 static void put_items(struct session *session, const json_t *rows, size_t count)
 {
     json_each(row, rows) {
@@ -66,7 +66,7 @@ static void put_nothing(struct session *session, const struct listing *listing)
     pw_buffer_put(&session->out, "\n");
 }
 
-/* What is said when all rows are printed. */
+/* What follows the rows. */
 static void put_end(struct session *session, const struct shown *shown)
 {
     bool is_all = session_has(session, OPTION_ALL);

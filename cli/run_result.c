@@ -56,7 +56,7 @@ static enum exit_code tell(struct session *session, const struct reference *refe
     return session_print(session);
 }
 
-/* For scripts the answer says it all, and the exit code says the same. */
+/* Prints the answer as JSON; the exit code follows from its status. */
 static enum exit_code print(struct session *session, const struct answer *answer)
 {
     const json_t *result = answer->json;
@@ -89,7 +89,7 @@ enum exit_code key_read(struct session *session, const char **out_key)
     return EXIT_DONE;
 }
 
-/* The instance that was executed with the key. */
+/* Finds the instance that was executed with --key. */
 static enum exit_code find_execution(struct session *session, struct reference *out_reference)
 {
     struct answer answer;

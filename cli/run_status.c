@@ -1,6 +1,6 @@
-/* run_status.c - pawl status: the server, and as much as it tells of what it does.
+/* run_status.c - pawl status: the server and its figures, as far as the token may read them.
  *
- * What --json prints is gathered first; the lines are made of it. */
+ * First the JSON that --json prints is gathered; the lines for people are made from it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static const char *const statuses[STATUS_COUNT] = {
 struct status {
     json_t *json; /* {server, workflows?, instances?, queue?, runner?, hooks?} */
     bool store_is_up;
-    /* Why something of it is missing; NULL: it is not. */
+    /* Why a part is missing; NULL: it is there. */
     const char *not_ready_why, *no_metrics_why, *no_counts_why;
 };
 
@@ -31,7 +31,7 @@ static const char *why_not(struct session *session, enum exit_code code)
     return code != EXIT_DONE ? pool_string(&session->pool, session->problem.text) : NULL;
 }
 
-/* A figure out of the text that the server writes for Prometheus, where its name has its labels; 0 where there is none. */
+/* A figure from the text that the server writes for Prometheus; 0 if it is missing.  name: with its labels. */
 static double figure(const char *metrics, const char *name)
 {
     size_t size = strlen(name);
@@ -88,7 +88,7 @@ static enum exit_code add_counts(struct session *session, struct status *status)
     return EXIT_DONE;
 }
 
-/* What is open to everybody must be answered; the rest is shown as far as it is. */
+/* /version must be answered.  The rest is shown as far as the server answers it. */
 static enum exit_code gather(struct session *session, struct status *status)
 {
     struct answer answer;
@@ -209,6 +209,6 @@ enum exit_code run_status(struct session *session)
     else
         show(session, &status);
     TRY(session_print(session));
-    session->problem.text[0] = '\0'; /* it is part of what was shown */
+    session->problem.text[0] = '\0'; /* the output has it */
     return is_whole ? EXIT_DONE : EXIT_REFUSED;
 }

@@ -1,8 +1,8 @@
-/* run_watch.c - pawl instances watch: an instance change by change; a list is watched in watch_list.c.
+/* run_watch.c - pawl instances watch: follows an instance; watch_list.c watches a list.
  *
- * On a terminal the steps are drawn in place, with log lines above them, which stay; elsewhere each change is a line, with
- * the time that the server gives it, and lines are in the order of their times: how the run stands is told by the server
- * before the steps and log lines that led to it, so that line is held back until they have passed. */
+ * On a terminal the steps are drawn in place, and log lines scroll above them.  Elsewhere each change is a line with the
+ * server's time.  Lines are in the order of their times: the server sends a status before the steps and log lines that led to
+ * it, so the line of a status is held back until they have passed. */
 #include <string.h>
 
 #include "history.h"
@@ -19,15 +19,15 @@ enum { INTERVAL_MS = 2000, OTHER_ROWS = 8, STEPS_SHOWN_MIN = 4 };
 struct watched {
     struct session *session;
     const struct reference *reference;
-    json_t *details; /* as told last; owned */
+    json_t *details; /* the latest; owned */
     json_t *steps;   /* of the run, in the order of their creation; owned */
     int64_t run, changed_ms;
     bool is_drawn; /* on a terminal; else each change is a line */
-    json_t *held;  /* a status that is still to be told as a line; NULL: none; owned */
+    json_t *held;  /* a status that is not printed yet; owned; or NULL */
     enum exit_code code;
 };
 
-/* When the server says that it happened; one that does not say means now. */
+/* The server's time of a change; now if it gives none. */
 static int64_t time_of(const struct session *session, const json_t *data)
 {
     int64_t ms = json_time_ms(data, json_at(data, "updatedAt") != NULL ? "updatedAt" : "createdAt");
@@ -61,7 +61,7 @@ static const json_t *steps_that_fit(struct watched *watched, struct pw_buffer *d
     return shown;
 }
 
-/* Of a run that is over it stands still where that ended. */
+/* The scale ends now, or when the run ended. */
 static void draw_steps(struct watched *watched, struct pw_buffer *drawing)
 {
     struct session *session = watched->session;
@@ -163,7 +163,7 @@ static void put_held_line(struct watched *watched)
     watched->held = NULL;
 }
 
-/* How it stands was told before: only what it waits for is new, which the lines of its steps say. */
+/* True if phase and run were printed before.  Only what it waits for is new, and the lines of its steps say that. */
 static bool is_known(const struct watched *watched, const json_t *data)
 {
     return watched->details != NULL && json_number(data, "runNumber", watched->run) == watched->run &&
@@ -228,7 +228,7 @@ static void look_again(void *user)
     struct session *session = watched->session;
     if (watched->is_drawn && watched->details != NULL)
         redraw(watched, "");
-    put_held_line(watched); /* nothing came for a while that it would belong behind */
+    put_held_line(watched); /* nothing that belongs before it came for a while */
     if (session->out.size > 0)
         watched->code = session_print(session);
 }

@@ -1,7 +1,7 @@
 /* run_why.c - pawl instances why: why an instance does not move, and the command that would move it.
  *
- * The server says both.  Here they become a paragraph, lines for what it waits for where that is more than one thing, and command
- * lines. */
+ * The server answers both.  This file prints them as a paragraph, one line for each thing that it waits for if there are
+ * several, and command lines. */
 #include <string.h>
 
 #include "moment.h"
@@ -67,7 +67,7 @@ static void add_command(struct pool *pool, struct command_lines *commands, const
         commands->lines[commands->count++] = line;
 }
 
-/* That of the node, and where it is a fork those of its parts. */
+/* The command of the node, and of its parts if it is a fork. */
 static void add_commands(struct pool *pool, struct command_lines *commands, const json_t *node)
 {
     const char *reason = json_text(node, "reason", "");
@@ -200,7 +200,7 @@ static const char *explain_running(const struct why *why)
 
 /* ---- Failed ------------------------------------------------------------------------------------------------------------------ */
 
-/* A step that failed because its child did: what is to be done about that child before `verb` ("retry") makes sense. */
+/* For a step that failed because its child did: what to do about the child before `verb` ("retry") makes sense. */
 static const char *explain_child(const struct why *why, const json_t *part, const char *verb)
 {
     const struct reference about = { json_text(part, "workflowName", "?"), json_text(part, "instanceId", "?") };
@@ -263,7 +263,7 @@ static const char *ways_on(const struct why *why)
                  "again; a restart starts it over.";
 }
 
-/* A new run may keep what was before a step, unless it was undone. */
+/* A new run may keep earlier steps, unless they were undone. */
 static const char *where_from(const struct why *why)
 {
     if (json_flag(why->said, "undone"))
@@ -322,7 +322,7 @@ static const char *explain(const struct why *why)
     return explain_waiting(why);
 }
 
-/* The paragraph, broken into lines where there is a width; elsewhere it is one, which tools for lines can take. */
+/* Wraps the paragraph at the width; without one it is a single line, for grep and the like. */
 static void put_paragraph(struct session *session, const char *text)
 {
     size_t width = session->screen.width > 0 ? session->screen.width : (size_t)-1, used = 0;
@@ -340,7 +340,7 @@ static void put_paragraph(struct session *session, const char *text)
     pw_buffer_put(&session->out, "\n");
 }
 
-/* The lines below a fork that it waits for, or would if it were not paused. */
+/* The parts of the fork that it waits for, or would wait for if it were not paused. */
 static void put_lines(struct why *why)
 {
     const json_t *node = is_about(why, "paused") ? only_part(why) : why->node;

@@ -29,23 +29,23 @@ struct screen {
     bool is_terminal;
     bool has_colour;
     bool has_utf8;
-    size_t width;   /* 0: no end */
-    int64_t now_ms; /* when the command began, or the view was drawn last: what times are told from */
+    size_t width;   /* 0: unlimited */
+    int64_t now_ms; /* when the command began or last drew; relative times count from it */
 };
 
 struct screen screen_open(enum colour_choice choice);
-/* The terminal may have been made wider, and time goes on. */
+/* Reads the width and the time again. */
 void screen_refresh(struct screen *screen);
 
 /* Appends the text in the style, if there is colour. */
 void screen_put(const struct screen *screen, struct pw_buffer *out, enum style style, const char *text);
 /* A dim line of its own. */
 void screen_note(const struct screen *screen, struct pw_buffer *out, const char *line);
-/* Which style a status or phase of an instance, a step or a delivery has. */
+/* The style of a status or phase of an instance, a step or a delivery. */
 enum style status_style(const char *status);
 enum style level_style(const char *level);
 
-/* Cuts to the width that is left of a line, with a mark that something is missing. */
+/* Cuts the text to the columns, with a mark at the cut. */
 const char *screen_cut(const struct screen *screen, struct pool *pool, const char *text, size_t columns);
 /* Appends a line that may have colour in it, cut to the width. */
 void screen_put_cut(const struct screen *screen, struct pw_buffer *out, const char *line);

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whoever read our output has had enough (`| head -1`).  Then a program ends by SIGPIPE, without a word; but curl takes
- * that signal away while a transfer is under way, and what it hands on is printed from inside of it. */
+/* When the reader of a pipe has gone (`| head -1`), SIGPIPE usually ends the program silently.  But curl blocks that signal
+ * during a transfer, and events of a stream are printed during one.  So this raises it. */
 static void end_if_nobody_reads(void)
 {
     if (errno != EPIPE)

@@ -1,4 +1,4 @@
-/* session.h - what a command works with, from the words of its line to the connection. */
+/* session.h - everything that a command works with, from its command line to the connection. */
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
 
@@ -26,7 +26,7 @@ enum exit_code session_print(struct session *session);
 /* Appends the value, or the server's answer as it came: indented on a terminal, else on one line. */
 void session_put_json(struct session *session, const json_t *value);
 void session_put_answer(struct session *session, const struct answer *answer);
-/* Appends a value of a stream of them, each on a line. */
+/* Appends a value on one line, for outputs that are a line for each value. */
 void session_put_line(struct session *session, const json_t *value);
 
 bool session_is_json(const struct session *session);

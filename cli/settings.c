@@ -19,10 +19,10 @@ struct source {
     struct problem *problem;
     const struct invocation *invocation;
     struct profile profile;
-    bool is_elsewhere; /* the server is not the profile's: what the profile says of who we are is not for it */
+    bool is_elsewhere; /* another server than the profile's: do not send the profile's token and headers there */
 };
 
-/* A value, and what it was given as.  NULL: nobody says. */
+/* Finds a value, and how it was given.  NULL: it was not given. */
 static enum exit_code look_up(struct source *source, enum option_id id, const char **out_value, const char **out_who)
 {
     const struct pw_option *option = &option_table[id];
@@ -52,7 +52,7 @@ static void use_socket(struct pool *pool, const char *value, struct settings *se
     settings->base_url = pool_format(pool, "http://localhost%s", mount != NULL ? mount + 1 : "/api");
 }
 
-/* Without what stands before an @: it may be a password. */
+/* Removes what stands before an @, which may hold a password. */
 static const char *hide_password(struct pool *pool, const char *url)
 {
     const char *host = strstr(url, "://");
@@ -90,7 +90,7 @@ static enum exit_code read_base_url(struct source *source, struct settings *sett
 
 /* ---- Who we are ---------------------------------------------------------------------------------------------------------- */
 
-/* The first line, if it can stand in a header. */
+/* Keeps the first line as the token, if it can be part of a header. */
 static enum exit_code keep_token(struct source *source, struct settings *settings, const char *who, const char *text)
 {
     size_t size = strcspn(text, "\r\n");
@@ -119,7 +119,7 @@ static enum exit_code run_token_command(struct source *source, struct settings *
     bool is_read = fgets(line, sizeof line, pipe) != NULL;
     char rest[256];
     while (fgets(rest, sizeof rest, pipe) != NULL)
-        ; /* or it would be ended by a closed pipe */
+        ; /* else a closed pipe would end the command */
     int status = pclose(pipe);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return problem_use(source->problem, "%s failed, with exit code %d", who,

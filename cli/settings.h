@@ -1,6 +1,6 @@
-/* settings.h - how to reach the server: from flags, the environment, and the profiles of a configuration file.
+/* settings.h - how to reach the server: from flags, the environment, and a profile of the configuration file.
  *
- * A token is read when it is needed and kept only in the header that carries it; it is shown nowhere. */
+ * A token is kept only in the header that carries it, and never shown. */
 #ifndef CLI_SETTINGS_H
 #define CLI_SETTINGS_H
 
@@ -25,7 +25,7 @@ struct settings {
     bool is_verbose;
 };
 
-/* What flags alone say; enough for messages about the rest. */
+/* Reads the flags only: enough to print errors about the rest. */
 void settings_begin(const struct invocation *invocation, struct settings *out_settings);
 
 enum exit_code settings_read(struct pool *pool, struct problem *problem, const struct invocation *invocation,

@@ -8,7 +8,7 @@
 #include "event_reader.h"
 #include "moment.h"
 
-/* The server writes something every 15 seconds; one that is silent for longer is not there any more. */
+/* The server writes something every 15 seconds.  After SILENCE_S_MAX the connection is taken for dead. */
 enum { SILENCE_S_MAX = 45, RETRY_MS = 1000, RETRY_MS_MAX = 10000, REFUSAL_SIZE_MAX = 1 << 20 };
 
 struct stream {
@@ -21,7 +21,7 @@ struct stream {
     struct pw_buffer refusal; /* the body of an answer that is no stream */
     int64_t idle_at_ms;
     bool is_ended, was_open;
-    bool is_foreign; /* what answers is no stream of events */
+    bool is_foreign; /* the answer is not a stream of events */
 };
 
 /* ---- Reading --------------------------------------------------------------------------------------------------------- */
@@ -60,7 +60,7 @@ static size_t receive(char *bytes, size_t size, size_t count, void *user)
     return event_reader_feed(&stream->reader, bytes, left) ? left : 0;
 }
 
-/* curl calls this about once a second, and oftener while something comes. */
+/* curl calls this about once a second, and more often while data arrives. */
 static int look_around(void *user, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up_now)
 {
     struct stream *stream = user;
@@ -80,7 +80,7 @@ static int look_around(void *user, curl_off_t total, curl_off_t now, curl_off_t 
 
 /* ---- Connecting -------------------------------------------------------------------------------------------------------- */
 
-/* The headers of every request, and where to go on. */
+/* The headers of every request, and the id of the last event. */
 static struct curl_slist *headers_of(const struct stream *stream)
 {
     struct curl_slist *headers = NULL;
@@ -116,13 +116,13 @@ static CURLcode connect_once(struct stream *stream, long *out_status)
     return failure;
 }
 
-/* Whether another try may be answered otherwise. */
+/* True if another attempt may succeed. */
 static bool is_passing(CURLcode failure, long status)
 {
     return failure != CURLE_OK || status == 200 || status == 429 || status >= 500;
 }
 
-/* What was answered instead of a stream. */
+/* The answer that came instead of a stream. */
 static struct answer refusal_of(const struct stream *stream, long status)
 {
     json_t *json = json_read(text_string(&stream->refusal), stream->refusal.size);
@@ -157,7 +157,7 @@ static int64_t retry_ms_of(const struct stream *stream)
     return ms > 0 && ms < RETRY_MS_MAX ? ms : RETRY_MS;
 }
 
-/* The server is there, and says that it cannot yet. */
+/* The server is there, but cannot serve the stream yet. */
 static bool is_put_off(CURLcode failure, long status)
 {
     return failure == CURLE_OK && (status == 503 || status == 429);

@@ -54,7 +54,7 @@ void table_below(struct table *table, enum style style, const char *text)
     table->last->below[place] = (struct cell){ safe(&table->pool, text), style };
 }
 
-/* What the flexible column may take on this screen. */
+/* The width of the flexible column on this screen. */
 static size_t flexible_width(const struct table *table, const struct screen *screen, size_t wanted)
 {
     size_t others = table->indent;
@@ -68,7 +68,7 @@ static size_t flexible_width(const struct table *table, const struct screen *scr
 
 static void print_row(struct table *table, const struct screen *screen, const struct row *row, struct pw_buffer *out)
 {
-    size_t owed = table->indent; /* blanks that are put only if something follows */
+    size_t owed = table->indent; /* blanks, written only if something follows */
     for (size_t i = 0; i < table->column_count; i++) {
         const struct cell *cell = &row->cells[i];
         size_t room = table->widths[i];

@@ -13,14 +13,14 @@ enum { TABLE_COLUMNS_MAX = 10, TABLE_BELOW_MAX = 2 };
 struct session;
 
 struct cell {
-    const char *text; /* NULL: nothing is known */
+    const char *text; /* NULL: unknown */
     enum style style;
 };
 
-/* What a cell is made of. */
+/* The input of a cell. */
 struct source {
     struct session *session;
-    struct pool *pool; /* until the cell is copied */
+    struct pool *pool; /* for the cell's text, which the table copies */
     const json_t *row;
 };
 typedef struct cell cell_fn(const struct source *source);
@@ -30,14 +30,14 @@ struct column {
     const char *heading;
     const char *template; /* see template.h */
     enum style style;
-    const char *otherwise; /* the template where the other one has nothing to show; or NULL */
+    const char *otherwise; /* the template used if the first one has no value; or NULL */
     enum style otherwise_style;
-    const char *status;  /* instead: where a status or {status, phase} is, which has a style of its own */
-    cell_fn *show;       /* instead: where what is shown depends on more than a value */
-    const char *only_if; /* there is such a column only if one of the first rows has something at this path; or NULL */
+    const char *status;  /* instead: the path of a status or of {status, phase}, which has its own style */
+    cell_fn *show;       /* instead: computes the cell */
+    const char *only_if; /* the column exists only if one of the first rows has a value at this path; or NULL */
     bool is_right;       /* numbers */
     bool is_flexible;    /* may be cut; one of them at most */
-    bool is_below;       /* a line of its own under the row, if something is known; the last one alone */
+    bool is_below;       /* its own line under the row, if it has a value; only the last column */
 };
 
 struct row {
@@ -58,13 +58,13 @@ struct table {
     bool hides_heading;
 };
 
-/* rows: the first ones, for columns that are there only if needed; NULL: all columns are. */
+/* rows: the first ones, for columns with only_if; NULL: show all columns. */
 void table_init(struct table *table, const struct column *columns, const json_t *rows);
 /* A row for each of the values. */
 void table_add(struct table *table, struct session *session, const json_t *rows);
 /* Prints a whole table. */
 void table_show(struct session *session, struct pw_buffer *out, const struct column *columns, const json_t *rows);
-/* A table of facts about one value: a row for each column of which something is known, beginning with its heading. */
+/* A table of facts about one value: a row for each fact that has a value, beginning with its heading. */
 void table_init_facts(struct table *table);
 void table_add_facts(struct table *table, struct session *session, const struct column *facts, const json_t *value);
 
@@ -74,7 +74,7 @@ void table_row(struct table *table);
 void table_cell(struct table *table, enum style style, const char *text);
 /* Another line under the row, for what fits into no column. */
 void table_below(struct table *table, enum style style, const char *text);
-/* Appends the rows, and forgets them. */
+/* Appends the rows to `out`, and removes them from the table. */
 void table_print(struct table *table, const struct screen *screen, struct pw_buffer *out);
 void table_free(struct table *table);
 

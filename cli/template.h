@@ -1,4 +1,4 @@
-/* template.h - sentences and cells that have values of a JSON answer in them.
+/* template.h - texts with values of a JSON answer in them.
  *
  * "{path}" stands for the value at that path: a text as it is, anything else as JSON.  "{path:how}" shows it otherwise:
  *     {createdAt:time}      14:02:11
@@ -16,7 +16,7 @@
 
 #include "pool.h"
 
-/* In the pool.  NULL: one of the values is not there. */
+/* In the pool.  NULL: one of the values is missing. */
 const char *template_fill(struct pool *pool, const char *template, const json_t *value, int64_t now_ms);
 
 #endif

@@ -33,7 +33,7 @@ void text_mend(char *text)
     text[pw_text_mend(text, strlen(text))] = '\0';
 }
 
-/* Controls of both sets, and what turns the direction of the text around it. */
+/* Control characters (C0 and C1), and characters that change the direction of text. */
 static bool is_harmful(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x202a && code <= 0x202e) ||
@@ -74,7 +74,7 @@ const char *safe(struct pool *pool, const char *text)
     return text_keep(pool, &made);
 }
 
-/* wcwidth() knows wide characters where the locale is UTF-8; in another one each counts as a column. */
+/* wcwidth() knows wide characters only in UTF-8 locales; in others each character counts as one column. */
 static size_t columns_of(uint32_t code)
 {
     int width = wcwidth((wchar_t)code);

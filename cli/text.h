@@ -1,8 +1,8 @@
-/* text.h - text of strangers made safe to show, and how wide it is.
+/* text.h - makes untrusted text safe to show, and measures it.
  *
- * Names, messages and payloads come from workflows and from whoever may create instances.  Whatever of them is shown to
- * people goes through text_put_safe(): a control character, which could move a terminal's cursor or worse, is shown as
- * \x1b is, and bytes that are no UTF-8 are shown the same way. */
+ * Names, messages and payloads come from workflows and from everybody who may create instances.  Before they are shown to
+ * people, text_put_safe() escapes control characters, which could move a terminal's cursor or worse, and bytes that are not
+ * UTF-8, as in \x1b. */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 
@@ -21,11 +21,11 @@ const char *text_keep(struct pool *pool, struct pw_buffer *text);
 /* The safe form of a text, in the pool. */
 const char *safe(struct pool *pool, const char *text);
 
-/* Takes out what is left of characters that were cut, as by a full buffer or by "%.60s". */
+/* Removes the remains of characters that were cut, by a full buffer or by "%.60s". */
 void text_mend(char *text);
-/* How many columns of a terminal it takes. */
+/* Its width in columns of a terminal. */
 size_t text_width(const char *text);
-/* How many bytes of it fit into so many columns. */
+/* How many bytes of it fit into the columns. */
 size_t text_fit(const char *text, size_t columns);
 
 bool text_starts(const char *text, const char *start);

@@ -44,7 +44,7 @@ static struct span span_of(const json_t *steps, int64_t end_ms)
     return span;
 }
 
-/* Blanks up to where the step began, and a block for each part of the scale that it was there. */
+/* Blanks up to the start of the step, then a block for each part of the scale that it took. */
 static const char *draw_bar(struct session *session, const json_t *step, struct span span, int64_t now_ms, size_t width)
 {
     struct pw_buffer bar = { 0 };

@@ -7,7 +7,7 @@
 struct timeline {
     const json_t *steps; /* as the API shows them, in the order of their creation */
     int64_t end_ms;      /* when the run ended, or now */
-    bool has_ended;      /* then a step that waits was cut off */
+    bool has_ended;      /* then steps that wait were cut off */
     bool with_results;   /* a line for each result */
 };
 

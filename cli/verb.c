@@ -99,7 +99,7 @@ bool instance_is_not_paused(const json_t *instance)
     return !instance_is_paused(instance);
 }
 
-/* An interrupt of a paused one lifts the pause. */
+/* Not while it is paused: then an interrupt has an effect, it ends the pause. */
 bool instance_is_stopping(const json_t *instance)
 {
     return json_flag(instance, "meta.interrupted") && !instance_is_paused(instance);

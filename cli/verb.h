@@ -1,8 +1,8 @@
-/* verb.h - what a command asks of the server, and what it says of the answer: the part of its row in the table that differs
- * from those of its like.
+/* verb.h - what a command sends to the server, and how it prints the answer: the part of its row in the table in which
+ * similar commands differ.
  *
- * A path has one "{...}", which stands for what the argument names, encoded: an instance's whole path, a workflow, a token
- * or a delivery. */
+ * A path has at most one "{...}".  It stands for what the argument names, encoded: the path of an instance, a workflow, a
+ * token or a delivery. */
 #ifndef CLI_VERB_H
 #define CLI_VERB_H
 
@@ -12,46 +12,46 @@
 /* A member of the body, or a part of the query.  A list of them ends with a NULL name. */
 struct field {
     const char *name;
-    enum option_id option; /* it is sent if this is given; OPTION_NONE: always */
-    const char *literal;   /* what is sent; NULL: the option's value, as its kind says */
-    const char *said;      /* " that are ": stands before the value where a list says that it is empty; or NULL */
+    enum option_id option; /* the field is sent if this option is given; OPTION_NONE: always */
+    const char *literal;   /* the value; NULL: the option's value, encoded by its kind */
+    const char *said;      /* " that are ": precedes the value in the message of an empty list; or NULL */
 };
 
-/* A command has a list of them, and takes the first that serves: one without `when` stands last. */
+/* A command has a list of verbs and uses the first that applies.  The last one has no `when`. */
 struct verb {
-    enum option_id when; /* it serves if this is given; OPTION_NONE: always */
+    enum option_id when; /* it applies if this option is given; OPTION_NONE: always */
     const char *path;
     const struct field *fields; /* of the query, or of the body; or NULL */
 
-    /* Of a list. */
+    /* For lists. */
     const char *rows; /* the member that has them: "runs" */
     const struct column *columns;
     const char *ids;   /* the template of a line of -o ids */
-    const char *empty; /* what is said on a terminal when there are none; or NULL */
+    const char *empty; /* printed on a terminal if there are no rows; or NULL */
 
-    /* Of a change. */
-    const char *done; /* "told to pause"; a template: of the body for many, of the answer for one */
-    const char *then; /* said behind it, unless the run is paused: "; its run goes on" */
-    /* Whether there was nothing to do, by the instance as it was before, or by the answer for one; NULL: there always is. */
+    /* For changes. */
+    const char *done; /* "told to pause"; a template, filled from the body (run_control) or the answer (run_ask) */
+    const char *then; /* appended, unless the run is paused: "; its run goes on" */
+    /* True if no change was needed, by the instance before it (run_control) or the answer (run_ask); NULL: one always is. */
     bool (*is_idle)(const json_t *value);
     const char *idle; /* "was not paused" */
-    /* The phase in which what was asked for has come to be; NULL: it has when the server says yes. */
+    /* The phase in which the change is complete; NULL: it is complete when the server accepts it. */
     const char *reached;
 };
 
-/* The instances of a workflow, where no command asks for them. */
+/* Lists the instances of a workflow, for code that serves no command. */
 extern const struct verb instances_verb;
 
 /* The verb of this command line. */
 const struct verb *verb_of(const struct session *session);
-/* The path, with the target in place of its "{...}". */
+/* Replaces the "{...}" of the path by the target. */
 const char *verb_path(struct pool *pool, const char *path, const char *target);
 /* Appends the fields whose options are given to the path. */
 void verb_put_query(const struct session *session, struct pw_buffer *path, const struct field *fields);
 /* The same as members of an object, without its braces: "\"name\":\"Refused\",\"retry\":false". */
 enum exit_code verb_compose(struct session *session, const struct field *fields, const char **out_members);
 
-/* Which things are as they are to be already. */
+/* For is_idle. */
 bool instance_is_paused(const json_t *instance);
 bool instance_is_not_paused(const json_t *instance);
 bool instance_is_stopping(const json_t *instance);

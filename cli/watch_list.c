@@ -6,7 +6,7 @@
 #include "moment.h"
 #include "view.h"
 
-/* Whether it was told before as it is now; notes that it is told. */
+/* True if the instance was printed before in this state; else notes the state. */
 static bool is_known(json_t *told, const json_t *instance, struct pool *pool)
 {
     const char *key =
@@ -19,7 +19,7 @@ static bool is_known(json_t *told, const json_t *instance, struct pool *pool)
     return false;
 }
 
-/* Only what has changed since the last look. */
+/* The instances that have changed since the last round. */
 static const json_t *news_of(struct session *session, json_t *told, const json_t *instances)
 {
     json_t *news = pool_json(&session->pool, json_array());
@@ -29,7 +29,7 @@ static const json_t *news_of(struct session *session, json_t *told, const json_t
     return news;
 }
 
-/* The first ones that there is room for, below the heading and above the cursor, and how many more there are. */
+/* The first instances, as many as fit below the heading, and how many more there are. */
 static void draw_list(struct session *session, struct table *table, struct pw_buffer *drawing, const json_t *page)
 {
     const json_t *instances = json_at(page, "instances");
@@ -53,8 +53,8 @@ static void draw_list(struct session *session, struct table *table, struct pw_bu
 
 struct watching {
     struct session *session;
-    struct table table; /* begun with the first look */
-    json_t *told;       /* elsewhere than on a terminal: what was told of each */
+    struct table table; /* initialised with the first page */
+    json_t *told;       /* not on a terminal: the state that was printed of each */
     bool is_drawn;
 };
 

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 
 struct pw_address {
-    const char *path; /* of a Unix socket, borrowed; NULL: it is a port */
+    const char *path; /* of a Unix socket, borrowed; NULL: it is a TCP port */
     char host[256];   /* without brackets; "": all addresses */
     int port;
 };
 
-/* False: it is none. */
+/* False: it is not an address. */
 bool pw_address_parse(const char *text, struct pw_address *out_address);
 
 #endif

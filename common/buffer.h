@@ -1,7 +1,7 @@
-/* buffer.h - a text that grows.
+/* buffer.h - a growing text.
  *
- * Nothing here says that memory is out: the buffer remembers it in `failed`, further writes do nothing, and whoever uses the
- * text looks once, at the end. */
+ * No function reports that memory ran out.  Instead `failed` is set, further writes do nothing, and the caller checks `failed`
+ * once, at the end. */
 #ifndef PW_COMMON_BUFFER_H
 #define PW_COMMON_BUFFER_H
 
@@ -9,26 +9,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Counts memory that changes from `before` to `after` bytes.  False: it is not granted, which a buffer that is_owed, or that
- * takes less, is not told. */
+/* Counts memory that changes from `before` to `after` bytes.  False: refused.  A buffer that is_owed, or that shrinks, is never
+ * refused. */
 typedef bool pw_buffer_count_fn(void *counter, size_t before, size_t after, bool is_owed);
 
 /* All zero is an empty buffer that is not counted. */
 struct pw_buffer {
-    char *data; /* with a NUL behind it, once something was written */
+    char *data; /* NUL-terminated, once something was written */
     size_t size, room;
     bool failed;
-    bool needs_comma;          /* of json_writer.h */
-    pw_buffer_count_fn *count; /* NULL: its memory is not counted */
+    bool needs_comma;          /* used by json_writer.h */
+    pw_buffer_count_fn *count; /* NULL: memory is not counted */
     void *counter;
-    bool is_owed;    /* it is written in any case: what it tells has happened */
-    bool is_refused; /* it failed because its memory was not granted */
+    bool is_owed;    /* it must be written in any case, because it reports what has happened */
+    bool is_refused; /* it failed because `count` refused */
 };
 
 void pw_buffer_clear(struct pw_buffer *buffer); /* frees; the buffer is then empty and usable */
-void pw_buffer_reset(struct pw_buffer *buffer); /* empties it and keeps its memory, unless that is much */
+void pw_buffer_reset(struct pw_buffer *buffer); /* empties it, and keeps its memory unless that is large */
 
-/* Room for `size` bytes more, and a NUL.  False: it has failed. */
+/* Makes room for `size` more bytes and a NUL.  False: the buffer has failed. */
 bool pw_buffer_grow(struct pw_buffer *buffer, size_t size);
 static inline bool pw_buffer_reserve(struct pw_buffer *buffer, size_t size)
 {

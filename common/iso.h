@@ -9,7 +9,7 @@ enum { PW_ISO_SIZE = 32 };
 
 /* 24 characters.  The year is written with its last four digits. */
 void pw_iso_write(int64_t at_ms, char out_text[PW_ISO_SIZE]);
-/* False, and "": not a time that four digits of a year can write. */
+/* False, and "": the year does not have four digits. */
 bool pw_iso_time(int64_t at_ms, char out_text[PW_ISO_SIZE]);
 
 #endif

@@ -30,7 +30,7 @@ static bool flawed(struct scan *scan, const char *flaw)
     return false;
 }
 
-/* It is JSON, but the part that began here is more than is taken. */
+/* It is JSON, but the part that begins here exceeds a limit. */
 static bool excessive(struct scan *scan, const char *begin, const char *flaw)
 {
     scan->at = begin;
@@ -61,7 +61,7 @@ static bool accept(struct scan *scan, char c)
 
 /* ---- Strings ---- */
 
-/* Keeps what a string or number stands for, if anybody wants it. */
+/* Appends to the token, in a parse. */
 static void put(struct scan *scan, const char *bytes, size_t size)
 {
     if (scan->token == NULL)

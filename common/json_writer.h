@@ -1,7 +1,7 @@
-/* json_writer.h - JSON written into a buffer.
+/* json_writer.h - writes JSON into a buffer.
  *
- * The commas are put here.  `key` is NULL for an element of an array and for the document itself; keys are ours and need no
- * escapes.  Strings that are not UTF-8 are written with U+FFFD in place of what is wrong. */
+ * Commas are added automatically.  `key` is NULL for elements of arrays and for the document itself.  Keys are written without
+ * escapes.  In strings, bytes that are not UTF-8 become U+FFFD. */
 #ifndef PW_COMMON_JSON_WRITER_H
 #define PW_COMMON_JSON_WRITER_H
 
@@ -17,7 +17,7 @@ void pw_json_raw(struct pw_buffer *buffer, const char *key, const char *json); /
 /* "2026-01-01T00:00:00.000Z". */
 void pw_json_time(struct pw_buffer *buffer, const char *key, int64_t at_ms);
 void pw_json_time_or_null(struct pw_buffer *buffer, const char *key, int64_t at_ms); /* 0: null */
-/* The same; NULL or 0: the member is left out. */
+/* These leave the member out if the value is NULL or 0. */
 void pw_json_string_if(struct pw_buffer *buffer, const char *key, const char *value);
 void pw_json_raw_if(struct pw_buffer *buffer, const char *key, const char *json);
 void pw_json_time_if(struct pw_buffer *buffer, const char *key, int64_t at_ms);

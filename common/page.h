@@ -1,17 +1,17 @@
-/* page.h - what a program or a command says of itself: written once, shown as help on a terminal and as a man page. */
+/* page.h - the documentation of a program or command, printed as help or as a man page. */
 #ifndef PW_COMMON_PAGE_H
 #define PW_COMMON_PAGE_H
 
 #include "common/buffer.h"
 #include "common/options.h"
 
-/* Lists of them end with a NULL name. */
+/* A list of entries ends with a NULL name. */
 struct pw_entry {
     const char *name;
-    const char *text; /* of an example, what it is for, or NULL */
+    const char *text; /* for an example: its purpose, or NULL */
 };
 
-/* What it has of these, in this order.  A section that has nothing is left out. */
+/* Its parts are printed in this order.  An empty section is left out. */
 struct pw_section {
     const char *heading;
     const char *text;                       /* paragraphs, with a blank line between them */
@@ -32,9 +32,9 @@ struct pw_page {
     const char *see_also; /* in roff, whole lines */
 };
 
-/* width: of the terminal, 0 if it has none.  has_style: headings are bold, remarks dim. */
+/* width: of the terminal; 0: unknown.  has_style: headings are bold, remarks dim. */
 void pw_page_help(const struct pw_page *page, size_t width, bool has_style, struct pw_buffer *out);
-/* In roff.  Texts are escaped, so that nothing of them is taken for a request. */
+/* In roff.  Texts are escaped, so that roff takes nothing in them for a request. */
 void pw_page_manual(const struct pw_page *page, struct pw_buffer *out);
 
 #endif

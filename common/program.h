@@ -1,17 +1,17 @@
-/* program.h - a program without commands: one table of options, and one page made from it. */
+/* program.h - a program without subcommands: one table of options, and one page made from it. */
 #ifndef PW_COMMON_PROGRAM_H
 #define PW_COMMON_PROGRAM_H
 
 #include "common/completion.h"
 #include "common/page.h"
 
-/* What every such program is asked about itself; a member of its struct. */
+/* The questions that every such program answers about itself; a member of its struct. */
 struct pw_asked {
     bool help, version, manual;
     const char *completion; /* the shell */
 };
 
-/* A row without a name and a key: the options behind it, up to the next one, are a section of the page. */
+/* A row without name and key begins a section of the page; the options up to the next such row belong to it. */
 #define PW_OPTIONS_OF(heading)                                                                                         \
     {                                                                                                                  \
         .help = heading                                                                                                \
@@ -28,22 +28,21 @@ struct pw_asked {
     }
 
 struct pw_program {
-    struct pw_page page; /* its sections stand behind those of the options */
+    struct pw_page page; /* its sections follow those of the options */
     const struct pw_option *options;
     size_t option_count;
 };
 
-/* The options as a list; NULL where there are more than fit. */
 enum { PW_PROGRAM_OPTIONS_MAX = 96, PW_PROGRAM_SECTIONS_MAX = 16 };
 struct pw_option_list {
     const struct pw_option *items[PW_PROGRAM_OPTIONS_MAX + 1]; /* up to a NULL */
 };
 struct pw_option_list pw_program_options(const struct pw_program *program);
 
-/* Writes what was asked.  False: nothing was. */
+/* Writes the answer.  False: nothing was asked. */
 bool pw_program_answer(const struct pw_program *program, const struct pw_asked *asked, struct pw_buffer *out);
 
-/* "program --complete -- words": what completion scripts ask.  False: it is not that. */
+/* Answers "program --complete -- words", which completion scripts run.  False: the words are something else. */
 bool pw_program_complete(const struct pw_program *program, int count, char **words, struct pw_buffer *out);
 
 #endif

@@ -1,4 +1,5 @@
-/* suggest.c - see suggest.h.  Counts how many letters must be put in, taken out, changed or swapped with a neighbour. */
+/* suggest.c - see suggest.h.  The distance of two words is the number of letters to insert, delete, change
+ * or swap with a neighbour. */
 #include "common/suggest.h"
 
 #include <string.h>
@@ -41,9 +42,9 @@ const char *pw_suggest(const char *word, const char *const *candidates, size_t c
         size_t candidate_size = strlen(candidates[i]);
         if (candidate_size > WORD_SIZE_MAX)
             continue;
-        /* The beginning of a word means it, however much is left out. */
+        /* The beginning of a word always matches it. */
         size_t apart = size > 1 && strncmp(candidates[i], word, size) == 0 ? 0 : distance(word, candidates[i]);
-        /* "instnces" means instances; "x" means nothing. */
+        /* "instnces" is near enough to "instances"; "x" is near to nothing. */
         size_t most = (size > candidate_size ? size : candidate_size) / 3 + 1;
         if (apart <= most && apart < candidate_size && (nearest == NULL || apart < best)) {
             best = apart;

@@ -1,5 +1,5 @@
-/* thread.h - waiting with a limit, on the monotonic clock, so that a jump of the wall clock changes no wait; and a thread that
- * one object has for itself. */
+/* thread.h - timed waits on the monotonic clock, which jumps of the wall clock do not affect, and helper threads that belong
+ * to one object. */
 #ifndef PW_COMMON_THREAD_H
 #define PW_COMMON_THREAD_H
 
@@ -28,10 +28,10 @@ struct pw_helper {
 };
 
 bool pw_helper_init(struct pw_helper *helper);
-/* With the lock held, or before anybody else knows of it.  The host's signals are not for this thread.  True if it runs
- * already; false: there is no thread to be had. */
+/* Call it with the lock held, or before other threads know the object.  Signals are blocked in the thread.  True if it runs
+ * already.  False: the system has no thread. */
 bool pw_helper_start(struct pw_helper *helper, void *(*run)(void *user), void *user);
-/* Says that it is stopped, and waits for the thread to end. */
+/* Sets is_stopped, and waits for the thread to end. */
 void pw_helper_clear(struct pw_helper *helper);
 
 #endif
