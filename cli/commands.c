@@ -35,8 +35,8 @@ static const struct command instance_commands[] = {
     { .name = "list",
       .summary = "list instances, newest first",
       .description =
-          "Without a workflow, those of all workflows, but for what the token may not read, which is told. The list is "
-          "a page of 25 unless told otherwise; --all follows the pages to the end.\n\n"
+          "Without a workflow, lists the instances of all workflows. Workflows that the token may not read are left out, "
+          "and named on standard error. The list is a page of 25 (--limit); --all prints all pages.\n\n"
           "With -o ids each line is WORKFLOW/ID, which all other commands take, also from standard input.",
       .argument = ARGUMENT_WORKFLOW,
       .argument_is_optional = true,
@@ -58,7 +58,7 @@ static const struct command instance_commands[] = {
             .ids = "{workflowName}/{id}",
             .empty = "no instances" }) },
     { .name = "get",
-      .summary = "one instance: how it stands, what it waits for, what its steps did",
+      .summary = "one instance: its status, what it waits for, what its steps did",
       .description = "The steps of the current run are drawn as bars on a common scale of time. The last 20 are shown; "
                      "--full shows all of them, with their results.",
       .argument = ARGUMENT_INSTANCE,
@@ -72,7 +72,7 @@ static const struct command instance_commands[] = {
     { .name = "why",
       .summary = "why an instance does not move, and what would move it",
       .description =
-          "Says what it waits for, since when and until when, and the command to move it where there is one.",
+          "Prints what it waits for, since when and until when, and the command that would move it, if there is one.",
       .argument = ARGUMENT_INSTANCE,
       .formats = FORMATS,
       .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID),
@@ -124,8 +124,9 @@ static const struct command instance_commands[] = {
       .run = run_instances_logs },
     { .name = "result",
       .summary = "the result of a run",
-      .description = "Prints the output of a run that is complete. One that errored or was terminated ends the command "
-                     "with 4, one that has not finished with 5. With --key, of the execution that has the key.",
+      .description =
+          "Prints the output of a complete run. If the run errored or was terminated, the exit status is 4; if "
+          "it has not finished, 5. With --key, prints the result of the execution that has the key.",
       .argument = ARGUMENT_INSTANCE,
       .formats = FORMATS,
       .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_KEY, OPTION_WAIT, OPTION_WAIT_FOR),
@@ -135,8 +136,9 @@ static const struct command instance_commands[] = {
       .run = run_instances_result },
     { .name = "runs",
       .summary = "the runs of an instance, newest first: how each ended, when, and with what",
-      .description = "A restart or a retry begins another run. One that had not ended by then is terminated, with the "
-                     "error RESTARTED.",
+      .description =
+          "A restart or a retry begins another run. A run that had not ended by then is terminated, with the "
+          "error RESTARTED.",
       .argument = ARGUMENT_INSTANCE,
       .formats = FORMATS,
       .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_LIMIT, OPTION_ALL, OPTION_ORDER, OPTION_CURSOR),
@@ -162,8 +164,8 @@ static const struct command instance_commands[] = {
     { .name = "create",
       .summary = "create an instance, or many",
       .description =
-          "Answers when it is durable, without waiting for the run unless --wait is given. Without an id one "
-          "is made up.",
+          "Returns when the instance is stored, without waiting for the run unless --wait is given. Without an "
+          "id, the server makes one.",
       .argument = ARGUMENT_NEW,
       .argument_is_optional = true,
       .formats = FORMATS_WITH_IDS,
@@ -233,7 +235,8 @@ static const struct command instance_commands[] = {
                        .idle = "was paused already" }) },
     { .name = "resume",
       .summary = "let paused instances go on",
-      .description = "One that waits for repair, because a step of it failed for good, tries that step again.",
+      .description =
+          "An instance that waits for repair, because one of its steps failed for good, tries that step again.",
       .argument = ARGUMENT_INSTANCES,
       .formats = FORMATS_WITH_IDS,
       .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_DRY_RUN),
@@ -248,8 +251,8 @@ static const struct command instance_commands[] = {
     { .name = "restart",
       .summary = "start instances over: a new run from the top, from any status",
       .description = "Earlier runs stay in the history; events of earlier runs are not delivered to the new one. With "
-                     "--from the new run keeps what was recorded before that step; where what the steps did was undone "
-                     "there is nothing to keep, and it is refused.",
+                     "--from the new run keeps what was recorded before that step; if the steps were undone, there is "
+                     "nothing to keep, and it is refused.",
       .argument = ARGUMENT_INSTANCES,
       .formats = FORMATS_WITH_IDS,
       .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_FROM, OPTION_DRY_RUN),
@@ -267,8 +270,8 @@ static const struct command instance_commands[] = {
     { .name = "retry",
       .summary = "let instances that errored go on: a new run that tries the step that failed again",
       .description =
-          "What had finished is kept. Where what the steps did was undone there is nothing to go on from, and "
-          "it is refused; restart starts over.",
+          "Finished steps are kept. If they were undone, there is nothing to continue from, and the retry is refused; "
+          "restart starts over.",
       .argument = ARGUMENT_INSTANCES,
       .formats = FORMATS_WITH_IDS,
       .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_DRY_RUN),
@@ -280,8 +283,8 @@ static const struct command instance_commands[] = {
     { .name = "interrupt",
       .summary = "stop instances cooperatively: what their steps did is undone before they end",
       .description =
-          "The next step of each says so to its workflow, the compensations of its finished steps run, and it "
-          "ends as terminated, with the error INTERRUPTED. Attached children are interrupted, too.",
+          "The next step of each returns the interruption to its workflow, the compensations of its finished steps "
+          "run, and it ends as terminated, with the error INTERRUPTED. Attached children are interrupted as well.",
       .argument = ARGUMENT_INSTANCES,
       .formats = FORMATS_WITH_IDS,
       .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_DRY_RUN),
@@ -296,7 +299,7 @@ static const struct command instance_commands[] = {
     { .name = "terminate",
       .summary = "end instances for good: they can record nothing afterwards",
       .description =
-          "Attached children are terminated, too. With --rollback each ends once its compensations have run.",
+          "Attached children are terminated as well. With --rollback each ends once its compensations have run.",
       .argument = ARGUMENT_INSTANCES,
       .formats = FORMATS_WITH_IDS,
       .options = OPTIONS(OPTION_WORKFLOW, OPTION_ID, OPTION_ROLLBACK, OPTION_DRY_RUN),
@@ -317,13 +320,13 @@ static const struct command deferred_commands[] = {
     { .name = "succeed",
       .summary = "finish a deferred: the run that waits for it goes on with the result",
       .description =
-          "The workflow gave the token away; nothing else is needed. The first answer wins: the same again is "
-          "no error, another one is refused.",
+          "The token, which the workflow gave away, is all that is needed. The first answer wins: repeating it is "
+          "no error, a different one is refused.",
       .argument = ARGUMENT_TOKEN,
       .formats = FORMATS,
       .options = OPTIONS(OPTION_RESULT),
       .examples = EXAMPLES({ "pawl deferred succeed \"$token\" --result '{\"approved\": true}'", NULL },
-                           { "pawl deferred succeed - <token", "so that nobody else of the machine sees it" }),
+                           { "pawl deferred succeed - <token", "so that other users of the machine do not see it" }),
       .run = run_ask,
       .verbs = VERBS({ .path = "/deferred/{token}/succeed",
                        .fields = FIELDS({ .name = "result", .option = OPTION_RESULT }),
@@ -349,8 +352,8 @@ static const struct command job_commands[] = {
     { .name = "claim",
       .summary = "take jobs that are due, as a worker does, and print them with their tokens",
       .description =
-          "A job is yours until its lease is over; heartbeat makes that longer. Then another worker may get it. "
-          "Where there is no job the command ends with 5. With -o ids each line is a token.",
+          "A job is yours until its lease ends; heartbeat extends it. After that another worker may get the job. "
+          "If there is no job, the exit status is 5. With -o ids each line is a token.",
       .argument = ARGUMENT_FUNCTIONS,
       .formats = FORMATS_WITH_IDS,
       .options = OPTIONS(OPTION_MAX_JOBS, OPTION_LEASE, OPTION_WAIT_JOB, OPTION_WAIT_FOR),
@@ -362,7 +365,7 @@ static const struct command job_commands[] = {
                        .fields = FIELDS({ .name = "leaseMs", .option = OPTION_LEASE },
                                         { .name = "max", .option = OPTION_MAX_JOBS }) }) },
     { .name = "heartbeat",
-      .summary = "keep a job: its lease lasts from now",
+      .summary = "keep a job: its lease starts anew",
       .argument = ARGUMENT_TOKEN,
       .formats = FORMATS,
       .options = OPTIONS(OPTION_LEASE),
@@ -373,7 +376,7 @@ static const struct command job_commands[] = {
                        .fields = FIELDS({ .name = "leaseMs", .option = OPTION_LEASE }),
                        .done = "the job is yours until {leasedUntil:time}, {leasedUntil:ago}" }) },
     { .name = "complete",
-      .summary = "end a job well: the run that made the call goes on with the result",
+      .summary = "complete a job: the run that made the call goes on with the result",
       .argument = ARGUMENT_TOKEN,
       .formats = FORMATS,
       .options = OPTIONS(OPTION_RESULT),
@@ -385,7 +388,7 @@ static const struct command job_commands[] = {
                        .done = "the job is complete",
                        .then = "; its run goes on" }) },
     { .name = "fail",
-      .summary = "end a job badly: the call is tried again as its step says, as a new job",
+      .summary = "fail a job: the call is tried again as its step says, as a new job",
       .argument = ARGUMENT_TOKEN,
       .formats = FORMATS,
       .options = OPTIONS(OPTION_NAME, OPTION_MESSAGE, OPTION_NO_RETRY),
@@ -445,8 +448,8 @@ static const struct command top_commands[] = {
     { .name = "instances",
       .summary = "create, look at, and control instances of workflows",
       .description =
-          "An instance is named WORKFLOW/ID, or ID alone with --workflow; where neither says the workflow, the "
-          "one that has the id is looked for. The id \"latest\" is the newest instance: order/latest of one "
+          "An instance is named WORKFLOW/ID, or ID alone with --workflow; without a workflow, all workflows are "
+          "searched for the id. The id \"latest\" is the newest instance: order/latest of one "
           "workflow, latest of all.",
       .children = instance_commands },
     { .name = "cluster",
@@ -492,8 +495,8 @@ static const struct command top_commands[] = {
       .formats = FORMAT_TEXT,
       .options = OPTIONS(OPTION_DIRECTORY),
       .description =
-          "On a terminal it is shown by man, where there is one, else as the help; in a pipe it is the page's "
-          "source.",
+          "On a terminal it is shown by man if that is installed, else as help; in a pipe it is the source of the "
+          "page.",
       .examples = EXAMPLES({ "pawl man instances list", NULL },
                            { "pawl man --directory ~/.local/share/man/man1", "for man pawl-instances-list" }),
       .run = run_man,
@@ -525,7 +528,7 @@ const struct command root_command = {
     .options = (const enum option_id[]){ OPTION_VERSION, OPTION_NONE },
     .examples =
         (const struct pw_entry[]){
-            { "pawl status", "is it there, and what does it do?" },
+            { "pawl status", "is the server there, and what does it do?" },
             { "pawl instances create order --id order-1 --params '{\"sku\": \"teapot\"}'", "begin something" },
             { "pawl instances get order/order-1", "how does it stand?" },
             { "pawl instances why order/order-1", "what is it waiting for?" },

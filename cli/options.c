@@ -30,10 +30,10 @@ const struct pw_option option_table[OPTION_COUNT] = {
                         .help = "text, json, or ids: what names each thing, one on a line",
                         .choices = "text json ids" },
     [OPTION_COLOR] = { "color", 0, PW_OPTION_CHOICE, "WHEN",
-                       .help = "auto, which is on a terminal without NO_COLOR; always; never",
+                       .help = "auto (on a terminal, unless NO_COLOR is set), always or never",
                        .choices = "auto always never" },
     [OPTION_VERBOSE] = { "verbose", 'v', PW_OPTION_FLAG, NULL,
-                         .help = "say on standard error what is asked and how it is answered; never a token" },
+                         .help = "print each request and its status on standard error; never a token" },
     [OPTION_HELP] = { "help", 'h', PW_OPTION_FLAG, NULL, .help = "print the help of the command" },
     [OPTION_VERSION] = { "version", 0, PW_OPTION_FLAG, NULL, .help = "print the version" },
     [OPTION_WORKFLOW] = { "workflow", 'w', PW_OPTION_WORKFLOW, "NAME",
@@ -42,26 +42,27 @@ const struct pw_option option_table[OPTION_COUNT] = {
     [OPTION_ID] = { "id", 0, PW_OPTION_NAME, "ID",
                     .help = "the instance's id: 1 to 100 of a-z A-Z 0-9 _ -; \"latest\" is the newest" },
     [OPTION_NEW_ID] = { "id", 0, PW_OPTION_NAME, "ID",
-                        .help = "the id that it gets: 1 to 100 of a-z A-Z 0-9 _ -, not \"latest\" (one is made up)" },
+                        .help =
+                            "the id of the new instance: 1 to 100 of a-z A-Z 0-9 _ -, not \"latest\" (the server makes one)" },
     [OPTION_STATUS] = { "status", 's', PW_OPTION_CHOICE, "STATUS",
                         .help = "only those that are active, waiting, paused, complete, terminated or errored",
                         .choices = "active waiting paused complete terminated errored" },
     [OPTION_WORKFLOW_VERSION] = { "workflow-version", 0, PW_OPTION_TEXT, "VERSION",
-                                  .help = "only those that were begun by this version of their workflow; not "
-                                          "together with --status" },
+                                  .help = "only those that this version of their workflow began; not together with "
+                                          "--status" },
     [OPTION_RUN] = { "run", 0, PW_OPTION_NUMBER, "N",
                      .help = "which run: 1 is the first, each restart makes another (the current one)", .min = 1,
                      .max = 1000000000 },
-    [OPTION_INCLUDE_LOGS] = { "include-logs", 'l', PW_OPTION_FLAG, NULL, .help = "with its log lines" },
+    [OPTION_INCLUDE_LOGS] = { "include-logs", 'l', PW_OPTION_FLAG, NULL, .help = "include log lines" },
     [OPTION_LOG_LEVEL] = { "log-level", 0, PW_OPTION_CHOICE, "LEVEL",
                            .help = "only log lines of this level: debug, info, warn, error",
                            .choices = "debug info warn error" },
     [OPTION_LOG_CATEGORY] = { "log-category", 0, PW_OPTION_TEXT, "NAME",
-                              .help = "only log lines of this category; system is the engine's" },
+                              .help = "only log lines of this category; the engine's own is system" },
     [OPTION_NO_REPLAY] = { "no-replay", 0, PW_OPTION_FLAG, NULL,
-                           .help = "without log lines that a replay wrote again" },
+                           .help = "leave out log lines that a replay wrote again" },
     [OPTION_FOLLOW] = { "follow", 'f', PW_OPTION_FLAG, NULL,
-                        .help = "go on as lines are written, until the instance has finished" },
+                        .help = "print lines as they are written, until the instance has finished" },
     [OPTION_FULL] = { "full", 0, PW_OPTION_FLAG, NULL,
                       .help = "all steps, with their results, and all payloads without cutting them" },
     [OPTION_PARAMS] = { "params", 'p', PW_OPTION_JSON, "JSON",
@@ -70,29 +71,28 @@ const struct pw_option option_table[OPTION_COUNT] = {
     [OPTION_PAYLOAD] = { "payload", 'p', PW_OPTION_JSON, "JSON",
                          .help = "what the event carries: JSON, @file, or - for standard input" },
     [OPTION_EVENT_ID] = { "event-id", 0, PW_OPTION_TEXT, "ID",
-                          .help = "sent again with the same id, the event is not there twice" },
+                          .help = "an id of your own: an event that is sent twice with the same id counts once" },
     [OPTION_ALL] = { "all", 'a', PW_OPTION_FLAG, NULL, .help = "all pages, not just the first" },
     [OPTION_LIMIT] = { "limit", 'n', PW_OPTION_NUMBER, "N",
-                       .help = "at most this many, 1 to 100 (25); with --all, so many in each request", .min = 1,
+                       .help = "at most this many, 1 to 100 (25); with --all, this many in each request", .min = 1,
                        .max = 100 },
     [OPTION_CURSOR] = { "cursor", 0, PW_OPTION_TEXT, "TEXT",
-                        .help = "go on behind a page: the cursor that --json printed with it" },
+                        .help = "continue after a page: the cursor that --json printed with it" },
     [OPTION_ORDER] = { "order", 0, PW_OPTION_CHOICE, "ORDER", .help = "asc: oldest first; desc: newest first",
                        .choices = "asc desc" },
     [OPTION_RETURN_EXISTING] = { "return-existing", 0, PW_OPTION_FLAG, NULL,
-                                 .help = "where the id is taken, answer that instance; so a create can be sent "
-                                         "again" },
+                                 .help = "if the id is taken, print that instance, so that a create can be repeated "
+                                         "safely" },
     [OPTION_BATCH] = { "batch", 0, PW_OPTION_JSON, "JSON",
                        .help = "create many: a list of {\"id\", \"params\"?}, inline, @file or -; ids that exist are "
                                "skipped" },
     [OPTION_WAIT] = { "wait", 0, PW_OPTION_FLAG, NULL,
-                      .help = "wait until the run has finished, over restarts of the server, too" },
+                      .help = "wait until the run has finished, also across restarts of the server" },
     [OPTION_WAIT_FOR] = { "for", 0, PW_OPTION_DURATION, "DURATION",
-                          .help = "wait no longer than this (as long as it takes); means --wait" },
+                          .help = "wait no longer than this (no limit); implies --wait" },
     [OPTION_DRY_RUN] = { "dry-run", 0, PW_OPTION_FLAG, NULL,
-                         .help = "only say which instances are meant; change nothing" },
-    [OPTION_INTERVAL] = { "interval", 0, PW_OPTION_DURATION, "DURATION",
-                          .help = "how often the list is looked at (2s)" },
+                         .help = "only print which instances are meant; change nothing" },
+    [OPTION_INTERVAL] = { "interval", 0, PW_OPTION_DURATION, "DURATION", .help = "how often the list is fetched (2s)" },
     [OPTION_DELIVERY_STATUS] = { "status", 's', PW_OPTION_CHOICE, "STATUS",
                                  .help = "only those that are pending or failed", .choices = "pending failed" },
     [OPTION_HOOK] = { "hook", 0, PW_OPTION_TEXT, "NAME", .help = "only those of this hook" },
@@ -102,24 +102,24 @@ const struct pw_option option_table[OPTION_COUNT] = {
                            .min = 1, .max = 1000000 },
     [OPTION_DIRECTORY] = { "directory", 0, PW_OPTION_FILE, "PATH", .help = "write all pages into this folder" },
     [OPTION_FROM] = { "from", 0, PW_OPTION_TEXT, "STEP",
-                      .help = "begin with this step, and keep what was recorded before it (from the top)" },
+                      .help = "start at this step, and keep what was recorded before it (from the top)" },
     [OPTION_ROLLBACK] = { "rollback", 0, PW_OPTION_FLAG, NULL,
-                          .help = "undo what their steps did first, by their compensations" },
+                          .help = "first undo what their steps did, by running their compensations" },
     [OPTION_KEY] = { "key", 'k', PW_OPTION_TEXT, "KEY",
-                     .help = "a text of up to 1024 bytes that names the execution, of this workflow" },
+                     .help = "a text of up to 1024 bytes that identifies the execution within its workflow" },
     [OPTION_DISCARD] = { "discard", 0, PW_OPTION_FLAG, NULL,
-                         .help = "only begin it, and print its name; do not wait for the result" },
+                         .help = "only start it and print its name; do not wait for the result" },
     [OPTION_RESULT] = { "result", 'r', PW_OPTION_JSON, "JSON",
-                        .help = "what it answers: JSON, @file, or - for standard input (no result)" },
+                        .help = "the result: JSON, @file, or - for standard input (no result)" },
     [OPTION_NAME] = { "name", 0, PW_OPTION_TEXT, "NAME", .help = "the error's name, for programs: CardDeclined" },
     [OPTION_MESSAGE] = { "message", 'm', PW_OPTION_TEXT, "TEXT", .help = "what went wrong, for people" },
-    [OPTION_NO_RETRY] = { "no-retry", 0, PW_OPTION_FLAG, NULL, .help = "for good: trying again would not help" },
+    [OPTION_NO_RETRY] = { "no-retry", 0, PW_OPTION_FLAG, NULL, .help = "fail for good: trying again would not help" },
     [OPTION_LEASE] = { "lease", 0, PW_OPTION_DURATION, "DURATION",
                        .help = "for how long the job is yours, 1s to 1h (30s)" },
     [OPTION_MAX_JOBS] = { "max", 0, PW_OPTION_NUMBER, "N", .help = "at most this many jobs, 1 to 100 (1)", .min = 1,
                           .max = 100 },
     [OPTION_WAIT_JOB] = { "wait", 0, PW_OPTION_FLAG, NULL,
-                          .help = "wait until there is one, over restarts of the server, too" },
+                          .help = "wait until there is a job, also across restarts of the server" },
 };
 
 const enum option_id global_options[] = {
@@ -139,9 +139,9 @@ const struct pw_entry variable_table[] = {
     { "PAWL_TIMEOUT", "as --timeout" },
     { "PAWL_WORKFLOW", "as --workflow" },
     { "NO_COLOR", "set to anything: no colour" },
-    { "COLUMNS", "the width of the output; a pipe has no end without it" },
+    { "COLUMNS", "the width of the output; without it, output to a pipe is not cut" },
     { "TZ", "the time zone that times are shown in" },
-    { "PAWL_NOW", "the time that others are told from, 2026-01-01T00:00:00.000Z; for tests of the output" },
+    { "PAWL_NOW", "the current time, 2026-01-01T00:00:00.000Z; for tests of the output" },
     { "XDG_CONFIG_HOME", "the folder that pawl/config is in, when it is not ~/.config" },
     { NULL, NULL },
 };
@@ -157,9 +157,9 @@ const struct pw_entry exit_codes_help[] = {
 };
 
 const char configuration_help[] =
-    "A value comes from the command line, else from the environment, else from the profile, else it is the default. "
+    "A value comes from the command line, else from the environment, else from the profile; else the default is used. "
     "The configuration file has a section for each profile; the section [default] is used when none is named, "
-    "and what "
-    "stands above all sections is for every one of them. Keys are base-url, token-file, token-command, ca-file, "
+    "and "
+    "lines above all sections apply to every profile. Keys are base-url, token-file, token-command, ca-file, "
     "timeout, "
     "header (which may be repeated), workflow and color; above all sections also profile, the one to use.";
