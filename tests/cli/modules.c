@@ -1,10 +1,15 @@
-/* module_cli.c - workflows that stand still where the tests of pawl want to look at them. */
+/* modules.c - the modules that pawld loads in the tests of pawl.
+ *
+ * Each is compiled from this file alone, with a definition that picks it: MODULE_CLI makes module_cli.so. */
 #include <pawl/workflow.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { LOOKS_MAX = 12000, LOOK_MS = 5 };
+
+#if defined(MODULE_CLI)
+/* Workflows that stand still where the tests want to look at them. */
 
 static pawl_status reserve(pawl_step *step, const pawl_value *params, pawl_value **out_result)
 {
@@ -247,3 +252,33 @@ PAWL_MODULE({ .name = "approve", .run = approve, .description = "Reserve, wait f
             { .name = "mends", .run = fragile, .suspend_on_failure = true }, { .name = "nap", .run = nap },
             { .name = "nurses", .run = breeds, .suspend_on_failure = true }, { .name = "parent", .run = parent },
             { .name = "splits", .run = splits }, { .name = "talk", .run = talk });
+
+#elif defined(MODULE_CHARGE)
+/* A function for a worker: "charge" waits until the file "charged" is there. */
+
+static pawl_status charge(pawl_step *step, const pawl_value *input, pawl_value **out_result)
+{
+    const struct timespec moment = { 0, LOOK_MS * 1000000L };
+    (void)input;
+    for (int i = 0; i < LOOKS_MAX && access("charged", F_OK) != 0; i++)
+        (void)nanosleep(&moment, NULL);
+    return pawl_result(step, out_result, "s", "charged");
+}
+
+PAWL_FUNCTIONS({ .name = "charge", .run = charge });
+
+#elif defined(MODULE_GUARDED)
+/* A workflow that not every token may see. */
+
+static pawl_status guarded(pawl_run *run, const pawl_value *params, pawl_value **out_result)
+{
+    return pawl_return(run, out_result, "{s:V}", "kept", params);
+}
+
+static const char *const permissions[] = { "admin", NULL };
+
+PAWL_MODULE({ .name = "guarded", .run = guarded, .permissions = permissions });
+
+#else
+#error "no module is picked"
+#endif
