@@ -12,10 +12,10 @@
 
 #include <cmocka.h>
 
-#include "io.h"
 #include "kit/child.h"
 #include "plan.h"
-#include "play.h"
+#include "scenarios.h"
+#include "shim.h"
 
 enum { COMMITS_MAX = 200, VIOLATIONS_SHOWN = 10 };
 

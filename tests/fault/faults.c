@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "io.h"
 #include "plan.h"
-#include "play.h"
+#include "scenarios.h"
+#include "shim.h"
 
 enum { VIOLATIONS_SHOWN = 20, TRIALS_PER_LOOP = FAULT_SLOWLY ? 2 : 10, TRIALS_IN_POSTGRES = 2 };
 

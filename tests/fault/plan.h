@@ -65,7 +65,7 @@ int64_t fault_stride(int64_t otherwise);
 bool fault_strikes(enum fault_kind kind);
 
 /* Puts the plan behind SQLite's and Jansson's allocators.  Before either is used.  The engine's own calls are wrapped by
- * the linker: see CMakeLists.txt. */
+ * the linker: see tests/CMakeLists.txt. */
 bool fault_install_allocators(void);
 
 #endif

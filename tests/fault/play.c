@@ -1,5 +1,5 @@
-/* play.c - see play.h. */
-#include "play.h"
+/* play.c - how a scenario is played: see scenarios.h. */
+#include "scenarios.h"
 
 #include <string.h>
 

@@ -15,9 +15,8 @@
 #include <cmocka.h>
 
 #include "disk.h"
-#include "io.h"
 #include "plan.h"
-#include "play.h"
+#include "scenarios.h"
 
 enum {
     CASES = FAULT_SLOWLY ? 60 : 500,

@@ -6,11 +6,13 @@
 
 #include <sqlite3.h>
 
-#include "others.h"
+enum { LEASE_MS = 30000 };
 
 /* ---- Acts that can be done again ------------------------------------------------------------------------------------ */
 
-pawl_status scenario_in_scope(struct world *world, scenario_scoped_fn *act, struct pawl_error *error)
+/* Does it with a scope of its own.  That there is none is told as any want of memory. */
+typedef pawl_status scoped_fn(struct world *world, pawl_scope *scope, struct pawl_error *error);
+static pawl_status in_scope(struct world *world, scoped_fn *act, struct pawl_error *error)
 {
     pawl_scope *scope = pawl_scope_new();
     pawl_status status = PAWL_NOMEM;
@@ -22,7 +24,8 @@ pawl_status scenario_in_scope(struct world *world, scenario_scoped_fn *act, stru
     return status;
 }
 
-pawl_status scenario_create(struct world *world, const char *workflow, const char *id, struct pawl_error *error)
+/* An instance that is there already is fine. */
+static pawl_status create(struct world *world, const char *workflow, const char *id, struct pawl_error *error)
 {
     struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
     struct pawl_instance instance;
@@ -38,8 +41,9 @@ pawl_status scenario_create(struct world *world, const char *workflow, const cha
     return status == PAWL_INSTANCE_ID_ALREADY_EXISTS ? PAWL_OK : status;
 }
 
-pawl_status scenario_look(struct world *world, const char *workflow, const char *id,
-                          enum pawl_instance_status *out_status, int64_t *out_run, struct pawl_error *error)
+/* Its status and run number, which is all that acts ask for. */
+static pawl_status look(struct world *world, const char *workflow, const char *id,
+                        enum pawl_instance_status *out_status, int64_t *out_run, struct pawl_error *error)
 {
     struct pawl_instance instance;
     pawl_scope *scope = pawl_scope_new();
@@ -56,8 +60,9 @@ pawl_status scenario_look(struct world *world, const char *workflow, const char 
     return status;
 }
 
-pawl_status scenario_send(struct world *world, const char *workflow, const char *id, const char *type,
-                          struct pawl_error *error)
+/* An event for an instance that has finished is fine. */
+static pawl_status send(struct world *world, const char *workflow, const char *id, const char *type,
+                        struct pawl_error *error)
 {
     struct pawl_send_event_options options = PAWL_SEND_EVENT_OPTIONS_INIT;
     options.type = type;
@@ -69,12 +74,12 @@ pawl_status scenario_send(struct world *world, const char *workflow, const char 
 
 static pawl_status create_its_own(struct world *world, struct pawl_error *error)
 {
-    return scenario_create(world, world->scenario->workflow, world->scenario->id, error);
+    return create(world, world->scenario->workflow, world->scenario->id, error);
 }
 
 static pawl_status pay(struct world *world, struct pawl_error *error)
 {
-    return scenario_send(world, "order", "o-1", "paid", error);
+    return send(world, "order", "o-1", "paid", error);
 }
 
 static pawl_status create_batch_in(struct world *world, pawl_scope *scope, struct pawl_error *error)
@@ -87,7 +92,7 @@ static pawl_status create_batch_in(struct world *world, pawl_scope *scope, struc
 
 static pawl_status create_batch(struct world *world, struct pawl_error *error)
 {
-    return scenario_in_scope(world, create_batch_in, error);
+    return in_scope(world, create_batch_in, error);
 }
 
 static pawl_status tick_once(struct world *world, struct pawl_error *error)
@@ -99,9 +104,9 @@ static pawl_status tick_once(struct world *world, struct pawl_error *error)
 
 static pawl_status create_three(struct world *world, struct pawl_error *error)
 {
-    PAWL_TRY(scenario_create(world, "plain", "p-1", error));
-    PAWL_TRY(scenario_create(world, "order", "o-1", error));
-    return scenario_create(world, "order", "o-2", error);
+    PAWL_TRY(create(world, "plain", "p-1", error));
+    PAWL_TRY(create(world, "order", "o-1", error));
+    return create(world, "order", "o-2", error);
 }
 
 /* Done again later, it may find the run finished. */
@@ -132,7 +137,7 @@ static pawl_status restart_one(struct world *world, struct pawl_error *error)
 {
     enum pawl_instance_status now;
     int64_t run;
-    PAWL_TRY(scenario_look(world, "plain", "p-1", &now, &run, error));
+    PAWL_TRY(look(world, "plain", "p-1", &now, &run, error));
     return run == 1 ? pawl_restart(world->engine, "plain", "p-1", error) : PAWL_OK;
 }
 
@@ -141,7 +146,7 @@ static pawl_status restart_one(struct world *world, struct pawl_error *error)
 static pawl_status fill(struct world *world, struct pawl_error *error)
 {
     PAWL_TRY(create_batch(world, error));
-    PAWL_TRY(scenario_create(world, "order", "o-1", error));
+    PAWL_TRY(create(world, "order", "o-1", error));
     PAWL_TRY(pay(world, error));
     return world_drive(world, error);
 }
@@ -187,9 +192,9 @@ static pawl_status page_through(struct world *world, struct pawl_error *error)
 {
     enum pawl_instance_status now;
     int64_t run;
-    PAWL_TRY(scenario_in_scope(world, list_all, error));
-    PAWL_TRY(scenario_in_scope(world, read_history, error));
-    PAWL_TRY(scenario_look(world, "order", "o-1", &now, &run, error));
+    PAWL_TRY(in_scope(world, list_all, error));
+    PAWL_TRY(in_scope(world, read_history, error));
+    PAWL_TRY(look(world, "order", "o-1", &now, &run, error));
     if (now != PAWL_COMPLETE)
         ledger_violate(world->ledger, "a complete instance is %s", pawl_instance_status_name(now));
     return PAWL_OK;
@@ -244,7 +249,7 @@ static pawl_status list_deliveries(struct world *world, pawl_scope *scope, struc
 
 static pawl_status look_at_deliveries(struct world *world, struct pawl_error *error)
 {
-    return scenario_in_scope(world, list_deliveries, error);
+    return in_scope(world, list_deliveries, error);
 }
 
 /* ---- Opening ------------------------------------------------------------------------------------------------------------- */
@@ -329,6 +334,179 @@ static pawl_status use_a_kit(struct world *world, struct pawl_error *error)
     return status;
 }
 
+/* ---- Waiting for the scene ------------------------------------------------------------------------------------------ */
+
+/* Memory that runs out in bodies holds a run up, and driving it says nothing of it: there will be another attempt.  So what
+ * an act finds missing is memory; once there is enough of it, nothing may be missing. */
+static pawl_status not_yet(struct pawl_error *error)
+{
+    *error = (struct pawl_error){ PAWL_NOMEM, "the run has not come that far" };
+    return PAWL_NOMEM;
+}
+
+/* PAWL_OK: it waits in that step, or is over. */
+static pawl_status drive_to_step(struct world *world, const char *workflow, const char *id, const char *step,
+                                 struct pawl_error *error)
+{
+    struct pawl_instance instance;
+    PAWL_TRY(world_drive(world, error));
+    pawl_scope *scope = pawl_scope_new();
+    if (scope == NULL)
+        return not_yet(error);
+    pawl_status status = pawl_get(world->engine, scope, workflow, id, &instance, error);
+    if (status == PAWL_OK && instance.status <= PAWL_PAUSED &&
+        (instance.current_step == NULL || strcmp(instance.current_step->name, step) != 0))
+        status = not_yet(error);
+    pawl_scope_free(scope);
+    return status;
+}
+
+/* ---- A worker outside ----------------------------------------------------------------------------------------------- */
+
+static pawl_status claim(struct world *world, pawl_scope *scope, const struct pawl_job **out_job,
+                         struct pawl_error *error)
+{
+    static const char *const functions[] = { "press" };
+    struct pawl_claim_options options = PAWL_CLAIM_OPTIONS_INIT;
+    const struct pawl_job *jobs = NULL;
+    size_t count = 0;
+    options.functions = functions;
+    options.function_count = 1;
+    options.lease_ms = LEASE_MS;
+    PAWL_TRY(pawl_job_claim(world->engine, scope, &options, &jobs, &count, error));
+    if (count > 1)
+        ledger_violate(world->ledger, "%zu jobs were claimed, not 1", count);
+    *out_job = count > 0 ? &jobs[0] : NULL;
+    return PAWL_OK;
+}
+
+/* One that an earlier try claimed, and then died with, is due when its lease is over. */
+static pawl_status claim_patiently(struct world *world, pawl_scope *scope, const struct pawl_job **out_job,
+                                   struct pawl_error *error)
+{
+    enum pawl_instance_status now;
+    int64_t run;
+    PAWL_TRY(claim(world, scope, out_job, error));
+    if (*out_job != NULL)
+        return PAWL_OK;
+    PAWL_TRY(look(world, "poster", "po-1", &now, &run, error));
+    if (now >= PAWL_COMPLETE)
+        return PAWL_OK; /* it has its answer */
+    if (now != PAWL_WAITING)
+        return not_yet(error);
+    world->now_ms += LEASE_MS + 1;
+    PAWL_TRY(claim(world, scope, out_job, error));
+    return *out_job != NULL ? PAWL_OK : not_yet(error);
+}
+
+static pawl_status work(struct world *world, pawl_scope *scope, bool fails, struct pawl_error *error)
+{
+    const struct pawl_job *job = NULL;
+    int64_t until_ms = 0;
+    PAWL_TRY(claim_patiently(world, scope, &job, error));
+    if (job == NULL)
+        return PAWL_OK;
+    if (strcmp(job->step, "press") != 0 || strcmp(job->instance_id, "po-1") != 0 || job->data_json == NULL)
+        ledger_violate(world->ledger, "the job is another one: %s of %s", job->step, job->instance_id);
+    if (job->attempt > 1)
+        fails = false;
+    world->now_ms += 1000;
+    PAWL_TRY(pawl_job_heartbeat(world->engine, job->token, LEASE_MS, &until_ms, error));
+    if (until_ms != world->now_ms + LEASE_MS)
+        ledger_violate(world->ledger, "the heartbeat did not renew the lease");
+    return fails ? pawl_job_fail(world->engine, job->token, "Jam", "the press is jammed", true, error)
+                 : pawl_job_complete(world->engine, job->token, "{\"pages\": 12}", error);
+}
+
+static pawl_status complete_job(struct world *world, pawl_scope *scope, struct pawl_error *error)
+{
+    return work(world, scope, false, error);
+}
+
+static pawl_status fail_job(struct world *world, pawl_scope *scope, struct pawl_error *error)
+{
+    return work(world, scope, true, error);
+}
+
+static pawl_status work_outside(struct world *world, struct pawl_error *error)
+{
+    PAWL_TRY(drive_to_step(world, "poster", "po-1", "press", error));
+    return in_scope(world, complete_job, error);
+}
+
+static pawl_status fail_outside(struct world *world, struct pawl_error *error)
+{
+    PAWL_TRY(drive_to_step(world, "poster", "po-1", "press", error));
+    return in_scope(world, fail_job, error);
+}
+
+/* ---- Deferreds ------------------------------------------------------------------------------------------------------ */
+
+static pawl_status answer_early(struct world *world, struct pawl_error *error)
+{
+    PAWL_TRY(world_drive(world, error));
+    if (world->ledger->tokens[0][0] == '\0') /* done again, it may find the run further on */
+        return not_yet(error);
+    return pawl_deferred_succeed(world->engine, world->ledger->tokens[0], "{\"yes\": true}", error);
+}
+
+static pawl_status answer_late(struct world *world, struct pawl_error *error)
+{
+    return pawl_deferred_fail(world->engine, world->ledger->tokens[1], "Rejected", "no", error);
+}
+
+static pawl_status let_go(struct world *world, struct pawl_error *error)
+{
+    return send(world, "asker", "a-1", "go", error);
+}
+
+/* ---- Ends ----------------------------------------------------------------------------------------------------------- */
+
+static pawl_status terminate_keeper(struct world *world, struct pawl_error *error)
+{
+    PAWL_TRY(drive_to_step(world, "keeper", "k-1", "press", error));
+    return unless_finished(pawl_terminate(world->engine, "keeper", "k-1", error));
+}
+
+static pawl_status interrupt_trip(struct world *world, struct pawl_error *error)
+{
+    PAWL_TRY(drive_to_step(world, "trip", "t-1", "nothing", error));
+    return unless_finished(pawl_interrupt(world->engine, "trip", "t-1", error));
+}
+
+/* ---- Repair --------------------------------------------------------------------------------------------------------- */
+
+static pawl_status mend_and_resume(struct world *world, struct pawl_error *error)
+{
+    if (!world->ledger->is_mended)
+        PAWL_TRY(drive_to_step(world, "fragile", "fr-1", "break", error));
+    if (!world->ledger->is_mended)
+        ledger_mend(world->ledger);
+    return unless_finished(pawl_resume(world->engine, "fragile", "fr-1", error));
+}
+
+/* A second retry would be one too many: look first. */
+static pawl_status mend_and_retry(struct world *world, struct pawl_error *error)
+{
+    enum pawl_instance_status now;
+    int64_t run;
+    if (!world->ledger->is_mended)
+        PAWL_TRY(drive_to_step(world, "weak", "w-1", "break", error));
+    world->ledger->is_mended = true;
+    PAWL_TRY(look(world, "weak", "w-1", &now, &run, error));
+    return run == 1 ? pawl_retry(world->engine, "weak", "w-1", error) : PAWL_OK;
+}
+
+static pawl_status restart_from_second(struct world *world, struct pawl_error *error)
+{
+    enum pawl_instance_status now;
+    int64_t run;
+    PAWL_TRY(look(world, "weak", "w-1", &now, &run, error));
+    return run == 2 ? pawl_restart_from(world->engine, "weak", "w-1", "second", error) : PAWL_OK;
+}
+
+/* ---- The list ------------------------------------------------------------------------------------------------------- */
+
 const struct scenario scenarios[] = {
     { .name = "open",
       .is_about_opening = true,
@@ -375,7 +553,7 @@ const struct scenario scenarios[] = {
       .survives_beginning = true,
       .workflow = "poster",
       .id = "po-1",
-      .acts = { create_its_own, world_drive, others_fail_outside, world_drive, others_work_outside, world_drive } },
+      .acts = { create_its_own, world_drive, fail_outside, world_drive, work_outside, world_drive } },
     { .name = "children",
       .survives_beginning = true,
       .workflow = "parent",
@@ -385,27 +563,25 @@ const struct scenario scenarios[] = {
       .survives_beginning = true,
       .workflow = "keeper",
       .id = "k-1",
-      .acts = { create_its_own, world_drive, others_terminate_keeper, world_drive } },
+      .acts = { create_its_own, world_drive, terminate_keeper, world_drive } },
     { .name = "deferred",
       .survives_beginning = true,
       .workflow = "asker",
       .id = "a-1",
-      .acts = { create_its_own, world_drive, others_answer_early, others_let_go, world_drive, others_answer_late,
-                world_drive } },
+      .acts = { create_its_own, world_drive, answer_early, let_go, world_drive, answer_late, world_drive } },
     { .name = "interrupt",
       .survives_beginning = true,
       .workflow = "trip",
       .id = "t-1",
-      .acts = { create_its_own, world_drive, others_interrupt_trip, world_drive } },
+      .acts = { create_its_own, world_drive, interrupt_trip, world_drive } },
     { .name = "repair",
       .workflow = "fragile",
       .id = "fr-1",
-      .acts = { create_its_own, world_drive, others_mend_and_resume, world_drive } },
+      .acts = { create_its_own, world_drive, mend_and_resume, world_drive } },
     { .name = "retry",
       .workflow = "weak",
       .id = "w-1",
-      .acts = { create_its_own, world_drive, others_mend_and_retry, world_drive, others_restart_from_second,
-                world_drive } },
+      .acts = { create_its_own, world_drive, mend_and_retry, world_drive, restart_from_second, world_drive } },
     { .name = "kit", .acts = { use_a_kit } },
 };
 const size_t scenario_count = sizeof scenarios / sizeof scenarios[0];

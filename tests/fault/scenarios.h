@@ -27,24 +27,34 @@ extern const size_t scenario_count;
 /* NULL: there is none of that name. */
 const struct scenario *scenario_find(const char *name);
 
-/* Does it with a scope of its own.  That there is none is told as any want of memory. */
-typedef pawl_status scenario_scoped_fn(struct world *world, pawl_scope *scope, struct pawl_error *error);
-pawl_status scenario_in_scope(struct world *world, scenario_scoped_fn *act, struct pawl_error *error) PAWL_MUST_CHECK;
-
-/* What acts are made of.  An instance that is there already, and an event for one that has finished, are fine. */
-pawl_status scenario_create(struct world *world, const char *workflow, const char *id,
-                            struct pawl_error *error) PAWL_MUST_CHECK;
-pawl_status scenario_send(struct world *world, const char *workflow, const char *id, const char *type,
-                          struct pawl_error *error) PAWL_MUST_CHECK;
-/* Its status and run number, which is all that acts ask for. */
-pawl_status scenario_look(struct world *world, const char *workflow, const char *id,
-                          enum pawl_instance_status *out_status, int64_t *out_run,
-                          struct pawl_error *error) PAWL_MUST_CHECK;
-
 /* The workflows of all scenarios.  Their bodies tell the world's ledger. */
 pawl_status scenario_register(struct world *world, struct pawl_error *error) PAWL_MUST_CHECK;
 
 /* A hook that tells the ledger what does not depend on luck: that runs were created, and that they finished. */
 pawl_status scenario_register_hook(struct world *world, struct pawl_error *error) PAWL_MUST_CHECK;
+
+/* ---- Playing one ----------------------------------------------------------------------------------------------------
+ * How each of these programs plays a scenario: begin, acts, end, and the comparison with the end that no trouble led to.  What
+ * goes wrong becomes the ledger's violation. */
+
+/* Clean files, an empty ledger, the clock at its start; opened and prepared, unless the scenario is about opening. */
+void play_begin(struct world *world, const struct scenario *scenario);
+
+/* An act that has no reason to fail.  `what` says what it means if it does. */
+void play_act(struct world *world, scenario_act_fn *act, const char *what);
+
+/* The acts from that one on, likewise. */
+void play_acts(struct world *world, const struct scenario *scenario, size_t from, const char *what);
+
+void play_reopen(struct world *world);
+
+/* Drives on, checks the database against the ledger, reads what came out, closes. */
+void play_end(struct world *world, char out_signature[WORLD_SIGNATURE]);
+
+/* The same end?  Otherwise says the first line in which the two differ. */
+void play_compare(struct world *world, const char *expected, const char *found);
+
+/* The whole without trouble.  fault_calls() tells afterwards how many calls of each kind there are to try. */
+void play_expect(struct world *world, const struct scenario *scenario, char out_signature[WORLD_SIGNATURE]);
 
 #endif

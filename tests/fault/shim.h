@@ -42,6 +42,10 @@ typedef void shim_hook_fn(struct shim_call *call, void *user);
 bool shim_install(void);
 void shim_set_hook(shim_hook_fn *hook, void *user);
 
+/* The plan (plan.h) as a hook: calls fail as planned.  It also leaves out every real sync, because nothing here pulls the plug
+ * and a sync takes longer than all the rest. */
+shim_hook_fn fault_io;
+
 /* SQLite's own VFS, for what must not pass the hook. */
 const char *shim_plain_vfs_name(void);
 

@@ -1,11 +1,14 @@
-/* world.h - an engine on simulated time over a file, or in PostgreSQL where PAWL_TEST_STORE asks for it, on the store of
- * store.h, with a runner that only ticks; what a scenario acts on, and the checks of what it left behind. */
+/* world.h - an engine on simulated time over a file, or in PostgreSQL where PAWL_TEST_STORE asks for it, with a
+ * runner that only ticks; what a scenario acts on, and the checks of what it left behind.
+ *
+ * Its store is the real one, which fails as planned, and whose every commit goes into the ledger.  A commit can also be watched,
+ * before and after, by a program that wants to end its process there. */
 #ifndef FAULT_WORLD_H
 #define FAULT_WORLD_H
 
 #include "kit/stores.h"
+#include "ledger.h"
 #include "pawl/testing.h"
-#include "store.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FAULT_SLOWLY 1
@@ -19,6 +22,13 @@
 #endif
 
 enum { WORLD_SIGNATURE = 16384 };
+
+struct fault_store_options {
+    struct ledger *ledger;
+    void (*before_commit)(void *user, int64_t nth); /* or NULL */
+    void (*after_commit)(void *user, int64_t nth);  /* or NULL */
+    void *user;
+};
 
 struct world {
     struct store_place place; /* of PostgreSQL */
