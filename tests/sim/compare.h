@@ -1,6 +1,6 @@
 /* compare.h - the rows of a store against the model (invariant 28), and their times among themselves (49).
  *
- * A source (in_sqlite.c, in_memory.c) hands over every row that its store holds, as it is stored: instances and deliveries in the
+ * Each store (stores.c) hands over every row that its store holds, as it is stored: instances and deliveries in the
  * order of their keys; steps, events and log lines in that of instance, run and number; the user's rows as they were added.
  * sim_compare_end() finds out what is missing. */
 #ifndef SIM_COMPARE_H

@@ -2,7 +2,7 @@
  * written down a second time and as simply as can be.
  *
  * sim_model_unit() is told of each unit after the store has answered it.  It says whether the store should have refused
- * it, checks every change against the invariants (rules.h), and then changes the arrays likewise.
+ * it, checks every change against the invariants (fail.h), and then changes the arrays likewise.
  * A number past what the arrays hold ends the process: worlds are small by design. */
 #ifndef SIM_MODEL_H
 #define SIM_MODEL_H

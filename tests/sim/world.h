@@ -212,18 +212,13 @@ void sim_stores_close(struct sim_world *world);
 /* compare.c: the store's rows against the model. */
 void sim_compare(struct sim_world *world);
 
-/* in_sqlite.c, in_memory.c: all rows, handed over one by one (compare.h); and the user's tables, sim_effect and sim_unique, which
- * have a tag.  A mutation inserts one into the first. */
+/* stores.c: all rows, handed over one by one (compare.h); and the user's tables, sim_effect and sim_unique, which have a tag.  A
+ * mutation inserts one into the first. */
 struct sim_comparison;
 void sim_sqlite_rows(struct sqlite3 *db, struct sim_comparison *comparison);
 void sim_memory_rows(struct pw_store *memory, struct sim_comparison *comparison);
 pawl_status sim_sqlite_insert(void *connection, const char *tag);
 pawl_status sim_memory_insert(void *connection, const char *tag);
-enum pw_refusal sim_memory_sql(struct pw_store *store, const struct pw_op_sql *op);
-/* Once for the life of the process: makes the tables.  Emptying is of all tables. */
-void sim_sqlite_make(struct sqlite3 *db);
-void sim_sqlite_empty(struct sqlite3 *db);
-void sim_sqlite_close(void);
 
 /* port.c: a process's view of the store.  As pw_store_wrap_fn; user is the struct sim_port to fill. */
 struct sim_port {

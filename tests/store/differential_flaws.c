@@ -1,6 +1,6 @@
-/* differential_flaws.c - see differential_flaws.h.  The rules of core/ stay as they are: a flaw changes the op, or the rows, just
+/* differential_flaws.c - the flaws of differential.h.  The rules of core/ stay as they are: a flaw changes the op, or the rows, just
  * before the rule looks at them or just after. */
-#include "differential_flaws.h"
+#include "differential.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "old_schema.h"
-#include "old_steps.h"
 #include "store/postgres/schema.h"
 
 static struct pw_op_event *add_answer(struct pw_unit *unit, int64_t instance, const char *type)

@@ -5,9 +5,8 @@
  *
  * Units are made four times from the same stream of chance, once for each side, because keys differ; nothing else may.  A
  * sequence has workflows, hooks and a table of the user's of its own, so that the stores grow along the way.  With a flaw
- * (differential_flaws.h) the memory store breaks a rule, and must be found out. */
+ * (differential.h) the memory store breaks a rule, and must be found out. */
 #include "differential.h"
-#include "differential_flaws.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,8 +1,6 @@
 /* test_store_migrations.c - the versions of the schema: databases of earlier ones go on, the views show in words what the newer
  * ones brought, and nobody takes a lease from a worker outside. */
-#include "old_marks.h"
 #include "old_schema.h"
-#include "old_steps.h"
 
 /* ---- Files of earlier versions ---------------------------------------------------------------------------------- */
 
