@@ -17,12 +17,10 @@ import audit
 import daemons as daemon_module
 import faults as fault_module
 import hostile
-import parked
 import sampler
 import stores as store_module
 import stories
 import verdict
-import worker
 from client import Service, boot_s
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -72,7 +70,7 @@ class Soak:
                 if not await daemon.wait_until_live():
                     raise SystemExit(f"{daemon.name} does not start: see {self.folder}/{daemon.name}.log")
                 if daemon.is_steady:
-                    await parked.park(self.parts[-1].client, daemon)
+                    await stories.park(self.parts[-1].client, daemon)
 
     def start_prober(self, part):
         part.prober = subprocess.Popen(
@@ -88,7 +86,7 @@ class Soak:
         """The soak itself.  Answers how long it took."""
         self.began = boot_s()
         until = self.began + self.options.minutes * 60
-        work = [worker.work(part.service, part.bodies, self.problems) for part in self.parts]
+        work = [stories.work(part.service, part.bodies, self.problems) for part in self.parts]
         keeping = [daemon_module.keep_alive(self.all_daemons(), self.faults, self.problems), self.tell(),
                    self.watch_itself()]
         workers = [asyncio.create_task(task) for task in work]
@@ -124,7 +122,7 @@ class Soak:
                 task.cancel()
                 self.problems.add("a story did not end", str(task.get_coro()))
         for part in self.parts:
-            await parked.wake_some(part.client)
+            await stories.wake_some(part.client)
             for _ in range(int(DRAIN_S)):
                 left = await asyncio.to_thread(part.store.rows, OPEN_TASKS)
                 if not left:

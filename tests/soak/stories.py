@@ -1,8 +1,13 @@
 """The mixed load.  A story is one client with one run: it creates the run, does something with it, sees it end, and
-knows how it should have ended.  What the server has acknowledged is remembered for the audit."""
-import asyncio
-import random
+knows how it should have ended.  What the server has acknowledged is remembered for the audit.
 
+Besides, runs are parked for the whole soak, and a worker carries out the calls."""
+import asyncio
+import os
+import random
+import time
+
+from audit import PARKED
 from client import GaveUp, Refused, Unavailable, boot_s, read_head
 
 ENDED = ("complete", "errored", "terminated")
@@ -23,7 +28,7 @@ class Client:
         self.count = 0
         self.created = set()  # (workflow, instance) that were acknowledged
         self.events = set()  # (workflow, instance, event)
-        self.parked = set()  # (workflow, instance) that wait all the time (parked.py)
+        self.parked = set()  # (workflow, instance) that wait all the time (park())
         self.newest = {}  # workflow -> its newest instance
         self.told = {}  # story -> how many came to their end
 
@@ -247,3 +252,95 @@ async def tell_stories(client, per_second, until):
             task.add_done_callback(under_way.discard)
         await asyncio.sleep(random.expovariate(per_second))
     return under_way
+
+
+# Runs that wait for an event during the whole soak.  There are more of them than the cache of recent runs holds, so that it is
+# full from the beginning and memory does not grow because of it.  At the end some are woken, and must complete.
+PARKED_COUNT = 10_000  # some 2,400 bytes each, and the cache has 16 MiB
+PARKED_BATCH = 100
+WOKEN = 200
+PARKED_PATIENCE_S = 120.0
+
+
+async def park(client, daemon):
+    """Creates them at this daemon, and waits until all of them wait."""
+    for first in range(0, PARKED_COUNT, PARKED_BATCH):
+        runs = [{"id": f"{PARKED}{number}"} for number in range(first, first + PARKED_BATCH)]
+        status, answer = await daemon.pool.request("POST", "/workflows/listen/instances/batch", {"instances": runs})
+        if status != 200:
+            raise SystemExit(f"runs cannot be parked: {status} {answer}")
+        client.parked.update(("listen", run["id"]) for run in runs)
+    client.created |= client.parked
+    deadline = boot_s() + PARKED_PATIENCE_S
+    while True:
+        _, status = await daemon.pool.request("GET", "/status?workflow=listen")
+        if status["instances"]["waiting"]["count"] >= PARKED_COUNT:
+            return
+        if boot_s() > deadline:
+            raise SystemExit(f"{PARKED_COUNT} runs do not wait after {PARKED_PATIENCE_S:.0f} s: {status}")
+        await asyncio.sleep(0.5)
+
+
+async def wake_some(client):
+    woken = random.sample(sorted(client.parked), WOKEN)
+    client.parked.difference_update(woken)
+    try:
+        for workflow, run in woken:
+            await client.send(workflow, run)
+        for workflow, run in woken:
+            await client.end(workflow, run, "complete")
+    except (GaveUp, Refused, WrongEnd) as error:
+        client.problems.add("a parked run was not woken", str(error))
+
+
+# The worker: carries out the calls of the workflow "calls" over HTTP, and notes them as bodies do.
+LEASE_MS = 5000
+
+
+def note(path, word, job):
+    fields = (word, job["workflowName"], job["instanceId"], job["runNumber"], job["step"], job["attempt"], os.getpid(),
+              time.clock_gettime_ns(time.CLOCK_BOOTTIME))
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    os.write(file, ("\t".join(str(field) for field in fields) + "\n").encode())
+    os.close(file)
+
+
+async def carry_out(service, path, job):
+    """One job in ten fails at its first attempt.  One in fifty is dropped, as by a worker that died: its lease ends, and
+    it is claimed again."""
+    note(path, "begin", job)
+    await asyncio.sleep(0.01)
+    if random.random() < 0.02:
+        return
+    try:
+        if job["attempt"] == 1 and job["data"]["number"] % 10 == 0:
+            note(path, "fail", job)
+            await service.ask("POST", f"/jobs/{job['token']}/fail", {"name": "NotYet", "message": "as planned"})
+        else:
+            note(path, "ok", job)
+            await service.ask("POST", f"/jobs/{job['token']}/complete", {"result": job["data"]})
+    except Refused as refusal:
+        if refusal.status != 409:  # 409: another claim has it, which is what leases are for
+            raise
+
+
+async def work(service, path, problems):
+    under_way = set()
+    while True:
+        try:
+            answer = await service.ask("POST", "/jobs/claim", {"functions": ["soak.work"], "max": 10,
+                                                               "leaseMs": LEASE_MS, "waitMs": 2000})
+        except (GaveUp, Refused) as error:
+            problems.add("the worker was not served", str(error))
+            continue
+        for job in answer["jobs"]:
+            task = asyncio.create_task(watch(carry_out(service, path, job), problems))
+            under_way.add(task)
+            task.add_done_callback(under_way.discard)
+
+
+async def watch(job, problems):
+    try:
+        await job
+    except (GaveUp, Refused) as error:
+        problems.add("a job's answer was not taken", str(error))
