@@ -295,7 +295,7 @@ TEST_IN(cli_setting, kit, E_json_of_what_others_finish_has_stable_names)
 /* The table that all of the help comes from is what the shells are answered from. */
 TEST_IN(cli_setting, kit, completion_knows_the_commands_for_work)
 {
-    expect(CLI(IN_A_PIPE, "complete", "--", "jobs", ""), 0, "heartbeat\tkeep a job: its lease lasts from now\n", "");
+    expect(CLI(IN_A_PIPE, "complete", "--", "jobs", ""), 0, "heartbeat\tkeep a job: its lease starts anew\n", "");
     expect(CLI(IN_A_PIPE, "complete", "--", "deferred", "f"), 0, "fail\t", "");
     expect(CLI(IN_A_PIPE, "complete", "--", "instances", "terminate", "--ro"), 0, "--rollback\t", "");
     expect(CLI(IN_A_PIPE, "jobs", "claim", "--help"), 0, "usage: pawl jobs claim [options] FUNCTION ...\n", "");
