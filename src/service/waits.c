@@ -235,11 +235,14 @@ static pawl_status read_failed(struct pw_store *store, struct pw_arena *arena, c
         return status;
     failed_count = pw_waits_keep(failed, failed_count, pw_repair_can_mend);
     failed_count = failed_count < max ? failed_count : max;
-    both = pw_arena_take(arena, (failed_count + *count) * sizeof *both + 1);
+    if (failed_count == 0)
+        return PAWL_OK;
+    both = pw_arena_take(arena, (failed_count + *count) * sizeof *both);
     if (both == NULL)
         return PAWL_NOMEM;
     memcpy(both, failed, failed_count * sizeof *both);
-    memcpy(both + failed_count, *rows, *count * sizeof *both);
+    if (*count > 0) /* otherwise the rows may be NULL */
+        memcpy(both + failed_count, *rows, *count * sizeof *both);
     *rows = both;
     *count += failed_count;
     return PAWL_OK;
