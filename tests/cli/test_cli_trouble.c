@@ -120,20 +120,10 @@ TEST_IN(cli_setting, kit, a_watch_that_begins_while_the_database_is_away_goes_on
     }
 }
 
-static void make_token(const char *name, const char *scopes)
-{
-    char command[512];
-    (void)snprintf(command, sizeof command,
-                   PAWLD_PROGRAM
-                   " token new --name %s --scope %s >>tokens 2>said && grep -o 'pawl_[^ ]*' said >%s.token",
-                   name, scopes, name);
-    assert_int_equal(system(command), 0);
-}
-
 TEST_IN(cli_setting, kit, D2_who_may_not_is_told_what_would_help)
 {
-    make_token("reader", "read");
-    make_token("limited", "read,manage");
+    make_token_file("reader", "read");
+    make_token_file("limited", "read,manage");
     struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", CLI_MODULE);
     cli_use(pawld);
     expect(CLI(IN_A_PIPE, "workflows", "list"), 1, "",
@@ -150,7 +140,7 @@ TEST_IN(cli_setting, kit, D2_who_may_not_is_told_what_would_help)
 /* One workflow of many requires a permission that the token lacks. */
 TEST_IN(cli_setting, kit, G4_what_a_token_may_not_see_is_left_out_and_told)
 {
-    make_token("reader", "read,create");
+    make_token_file("reader", "read,create");
     struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", CLI_MODULE, GUARDED_MODULE);
     cli_use(pawld);
     assert_int_equal(setenv("PAWL_TOKEN_FILE", "reader.token", 1), 0);
@@ -175,7 +165,7 @@ TEST_IN(cli_setting, kit, G4_what_a_token_may_not_see_is_left_out_and_told)
 
 TEST_IN(cli_setting, kit, G4_a_token_that_may_see_no_workflow_is_refused)
 {
-    make_token("reader", "read");
+    make_token_file("reader", "read");
     struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", GUARDED_MODULE);
     cli_use(pawld);
     assert_int_equal(setenv("PAWL_TOKEN_FILE", "reader.token", 1), 0);
@@ -210,7 +200,7 @@ TEST_IN(cli_setting, kit, E_what_does_not_fit_is_told_with_what_would)
 /* A limited token: the request is sent again when the server says. */
 TEST_IN(cli_setting, kit, too_many_requests_are_sent_again_when_the_server_says)
 {
-    make_token("reader", "read");
+    make_token_file("reader", "read");
     struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", "--rate-limit", "1", CLI_MODULE);
     cli_use(pawld);
     assert_int_equal(setenv("PAWL_TOKEN_FILE", "reader.token", 1), 0);

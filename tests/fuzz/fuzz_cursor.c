@@ -7,17 +7,6 @@
 
 enum { LISTINGS = 4 };
 
-static struct fuzz_store *shared_store(void)
-{
-    static struct fuzz_store store;
-    if (store.engine == NULL) {
-        pawl_status status = fuzz_store_open(&store, "sqlite::memory:");
-        assert(status == PAWL_OK);
-        fuzz_store_populate(&store);
-    }
-    return &store;
-}
-
 static pawl_status ask_list(struct fuzz_store *store, pawl_scope *scope, const char *cursor, const char **out_cursor)
 {
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
@@ -46,7 +35,7 @@ static pawl_status ask_history(struct fuzz_store *store, pawl_scope *scope, size
 
 static pawl_status ask(pawl_scope *scope, size_t listing, const char *cursor, const char **out_cursor)
 {
-    struct fuzz_store *store = shared_store();
+    struct fuzz_store *store = fuzz_store_shared();
     return listing == 0 ? ask_list(store, scope, cursor, out_cursor)
                         : ask_history(store, scope, listing, cursor, out_cursor);
 }

@@ -422,3 +422,14 @@ bool fuzz_store_run(struct fuzz_store *store, int rounds)
     pawl_runner_close(runner);
     return settled;
 }
+
+struct fuzz_store *fuzz_store_shared(void)
+{
+    static struct fuzz_store store;
+    if (store.engine == NULL) {
+        pawl_status status = fuzz_store_open(&store, "sqlite::memory:");
+        assert(status == PAWL_OK);
+        fuzz_store_populate(&store);
+    }
+    return &store;
+}

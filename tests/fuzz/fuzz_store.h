@@ -26,6 +26,9 @@ void fuzz_store_close(struct fuzz_store *store);
 /* Instances 1 to 6: new, asleep, waiting for an event, in the race, paused, complete; with steps, events and logs. */
 void fuzz_store_populate(struct fuzz_store *store);
 
+/* The one that a target keeps for all of its inputs: in memory, populated. */
+struct fuzz_store *fuzz_store_shared(void);
+
 /* Instances 7 to 9: one of "linked", with a step s (do) that can be undone, and what it waits for at once: t (deferred), u
  * (call of a worker outside), v (call of a function here, in a minute), k (child); the job of u, and the child. */
 void fuzz_store_populate_linked(struct fuzz_store *store);

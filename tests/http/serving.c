@@ -341,3 +341,13 @@ int serving_tear_down(void **state)
 }
 
 const struct test_setting serving_setting = { serving_set_up, serving_tear_down, 0 };
+
+long resident_bytes(void)
+{
+    long size = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld", &size, &resident), 2);
+    (void)fclose(file);
+    return resident * sysconf(_SC_PAGESIZE);
+}

@@ -33,6 +33,9 @@ extern const struct test_setting serving_setting;
 void serving_close(struct serving *serving);                  /* drains, stops, closes */
 void serving_stop(struct serving *serving, int64_t drain_ms); /* the server alone, as it stands */
 
+/* Of this process, and so of the server. */
+long resident_bytes(void);
+
 /* ---- Clients --------------------------------------------------------------------------------------------------------- */
 
 struct client {

@@ -128,16 +128,6 @@ TEST_OF(fixture, a_small_body_that_is_refused_is_read_and_the_connection_kept)
     client_close(&client);
 }
 
-static long resident_bytes(void)
-{
-    long size = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%ld %ld", &size, &resident), 2);
-    (void)fclose(file);
-    return resident * sysconf(_SC_PAGESIZE);
-}
-
 /* GET needs none, so nobody can make the server hold one with it. */
 TEST_OF(fixture, a_body_that_nobody_looks_at_is_not_kept)
 {

@@ -86,16 +86,6 @@ static void await_held(const struct fixture *fixture, int64_t bytes)
     assert_true(stats_of(fixture).memory_bytes_held >= bytes);
 }
 
-static long resident_bytes(void)
-{
-    long size = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%ld %ld", &size, &resident), 2);
-    (void)fclose(file);
-    return resident * sysconf(_SC_PAGESIZE);
-}
-
 /* ---- Bodies -------------------------------------------------------------------------------------------------------- */
 
 TEST_OF(fixture, a_body_counts_as_it_grows)

@@ -112,6 +112,15 @@ void world_send(struct world *world, const char *id, const char *type, const cha
     assert_int_equal(pawl_send_event(world->engine, NULL, "order", id, &options, NULL, &world->error), PAWL_OK);
 }
 
+struct pawl_list_options world_page(int32_t page_size, enum pawl_order order, const char *cursor)
+{
+    struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
+    options.page_size = page_size;
+    options.order = order;
+    options.cursor = cursor;
+    return options;
+}
+
 size_t world_list_count(struct world *world)
 {
     struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
@@ -379,4 +388,18 @@ void world_start_meddling(struct world *world, int count,
     world->meddle = meddle;
     world->meddle_count = count;
     store->ops = &world->ops;
+}
+
+/* ---- Calls that do not wait ---------------------------------------------------------------------------------------- */
+
+void world_take_status(void *user, pawl_status status)
+{
+    *(pawl_status *)user = status;
+}
+
+void world_take_answer(void *user, pawl_status status)
+{
+    struct world_answer *answer = user;
+    answer->count++;
+    answer->status = status;
 }

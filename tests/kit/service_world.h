@@ -49,6 +49,8 @@ struct pawl_instance world_get(struct world *world, const char *id);
 struct pw_instance world_row(struct world *world, const char *id); /* its texts are already freed */
 void world_send(struct world *world, const char *id, const char *type, const char *event_id);
 size_t world_list_count(struct world *world);
+/* Which page of a list, and else the defaults. */
+struct pawl_list_options world_page(int32_t page_size, enum pawl_order order, const char *cursor);
 struct pawl_history world_history(struct world *world, const char *id, int64_t run);
 
 /* Claims the only due task of "order". */
@@ -76,6 +78,14 @@ void world_park(struct world *world, const char *id, enum pw_task_status status,
 void world_make(struct world *world, const char *parent, enum pw_relation relation, const char *workflow,
                 const char *id, const char *params);
 struct pw_instance world_row_of(struct world *world, const char *workflow, const char *id); /* like world_row() */
+
+/* What a call that does not wait was answered with.  The first takes the status alone: `user` is a pawl_status. */
+struct world_answer {
+    int count;
+    pawl_status status;
+};
+void world_take_status(void *user, pawl_status status);
+void world_take_answer(void *user, pawl_status status);
 
 void world_start_local(struct world *world, int room);
 void world_start_meddling(struct world *world, int count,

@@ -62,3 +62,28 @@ int test_run_all(void)
     free(tests);
     return failed;
 }
+
+/* ---- Scopes --------------------------------------------------------------------------------------------------------- */
+
+int open_scope(void **state)
+{
+    *state = pawl_scope_new();
+    return *state != NULL ? 0 : -1;
+}
+
+int close_scope(void **state)
+{
+    pawl_scope_free(*state);
+    return 0;
+}
+
+const struct test_setting scoped = { open_scope, close_scope, 0 };
+
+pawl_value *parse_value(pawl_scope *scope, const char *text)
+{
+    pawl_value *value = NULL;
+    struct pawl_error error = { PAWL_OK, "" };
+    if (pawl_value_parse(scope, text, strlen(text), &value, &error) != PAWL_OK)
+        fail_msg("%s: %s", text, error.text);
+    return value;
+}

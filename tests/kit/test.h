@@ -94,6 +94,12 @@ struct test {
     static pawl_status title(TEST_UNUSED pawl_step *step, TEST_UNUSED const pawl_value *input,                         \
                              TEST_UNUSED pawl_value **out_result)
 
+/* For TEST_WITH(scoped, pawl_scope *scope, ...), and a value in it, which the text must be. */
+int open_scope(void **state);
+int close_scope(void **state);
+extern const struct test_setting scoped;
+pawl_value *parse_value(pawl_scope *scope, const char *text);
+
 /* Runs all tests of the program, those on stores once for each place.  Returns how many failed. */
 int test_run_all(void);
 

@@ -274,6 +274,18 @@ void create(struct kit *kit, const struct pawld *pawld, const char *workflow, co
         fail_msg("create: %ld %s", answer.status, answer.body);
 }
 
+void await_ready(struct kit *kit, const struct pawld *pawld, long status, const char *text)
+{
+    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
+    struct answer answer = ask(kit, pawld, "GET", "/health/ready", NULL, NULL);
+    for (; answer.status != status; answer = ask(kit, pawld, "GET", "/health/ready", NULL, NULL)) {
+        if (monotonic_ms() > until_ms)
+            fail_msg("/health/ready says %ld", answer.status);
+        rest_a_little();
+    }
+    assert_non_null(strstr(answer.body, text));
+}
+
 void await_status(struct kit *kit, const struct pawld *pawld, const char *workflow, const char *id, const char *status)
 {
     const char *url = pawl_scope_format(kit->scope, "/workflows/%s/instances/%s", workflow, id);
@@ -321,5 +333,26 @@ void await_lines(const char *path, const char *line, int count)
     for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; count_lines(path, line) < count; rest_a_little()) {
         if (monotonic_ms() > until_ms)
             fail_msg("%s has the line \"%s\" %d times, not %d", path, line, count_lines(path, line), count);
+    }
+}
+
+void make_token_file(const char *name, const char *scopes)
+{
+    char command[512];
+    (void)snprintf(command, sizeof command,
+                   PAWLD_PROGRAM
+                   " token new --name %s --scope %s >>tokens 2>said && grep -o 'pawl_[^ ]*' said >%s.token",
+                   name, scopes, name);
+    assert_int_equal(system(command), 0);
+}
+
+void assert_usage_errors(struct kit *kit, const struct pawld_misuse *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct pawld *pawld;
+        int code = pawld_run(kit, cases[i].arguments, &pawld);
+        assert_one_line(pawld, cases[i].wanted);
+        assert_int_equal(code, 2);
+        pawld_forget(kit);
     }
 }

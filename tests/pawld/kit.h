@@ -71,6 +71,12 @@ void assert_one_line(const struct pawld *pawld, const char *wanted);
 /* Of the process that was started last and has ended: makes room for another. */
 void pawld_forget(struct kit *kit);
 
+/* Runs it with each of these, and it ends with 2 and one such line. */
+struct pawld_misuse {
+    const char *arguments[8], *wanted;
+};
+void assert_usage_errors(struct kit *kit, const struct pawld_misuse *cases, size_t count);
+
 /* ---- HTTP -------------------------------------------------------------------------------------------------------- */
 
 struct answer {
@@ -89,11 +95,15 @@ struct answer ask(struct kit *kit, const struct pawld *pawld, const char *method
 struct answer ask_unix(struct kit *kit, const char *path, const char *url);
 
 void create(struct kit *kit, const struct pawld *pawld, const char *workflow, const char *id, const char *params);
+/* Until /health/ready answers with this status; its body then has this text. */
+void await_ready(struct kit *kit, const struct pawld *pawld, long status, const char *text);
 /* Until the instance has the status. */
 void await_status(struct kit *kit, const struct pawld *pawld, const char *workflow, const char *id, const char *status);
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
+/* A new token with these scopes, in <name>.token; the file "tokens" is for pawld. */
+void make_token_file(const char *name, const char *scopes);
 void write_file(const char *path, const char *text);
 /* As an editor does: a new file, renamed over the old one. */
 void replace_file(const char *path, const char *text);

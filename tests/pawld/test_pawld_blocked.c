@@ -2,18 +2,6 @@
  * not ready. */
 #include "kit.h"
 
-static void await_ready(struct kit *kit, const struct pawld *pawld, long status, const char *text)
-{
-    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
-    struct answer answer = ask(kit, pawld, "GET", "/health/ready", NULL, NULL);
-    while (answer.status != status) {
-        assert_true(monotonic_ms() < until_ms);
-        rest_a_little();
-        answer = ask(kit, pawld, "GET", "/health/ready", NULL, NULL);
-    }
-    assert_non_null(strstr(answer.body, text));
-}
-
 static void begin_stuck(struct kit *kit, const struct pawld *pawld, const char *id)
 {
     create(kit, pawld, "stuck", id, "{\"gate\": \"gate\"}");

@@ -249,16 +249,6 @@ TEST_OF(kit, what_was_answered_before_is_told)
 
 #define BEARER(name) "-H \"Authorization: Bearer $(cat " name ".token)\" "
 
-static void make_token(const char *name, const char *scopes)
-{
-    char command[512];
-    (void)snprintf(command, sizeof command,
-                   PAWLD_PROGRAM
-                   " token new --name %s --scope %s >>tokens 2>said && grep -o 'pawl_[^ ]*' said >%s.token",
-                   name, scopes, name);
-    assert_int_equal(system(command), 0);
-}
-
 TEST_OF(kit, D2_who_may_not_is_told_why)
 {
     static const struct line lines[] = {
@@ -275,8 +265,8 @@ TEST_OF(kit, D2_who_may_not_is_told_why)
         { BEARER("writer") "-X POST " ECHO "/a/events", 403, "FORBIDDEN", NULL },
         { BEARER("writer") "-X POST $api/_runner/tick", 403, "FORBIDDEN", NULL },
     };
-    make_token("reader", "read");
-    make_token("writer", "create");
+    make_token_file("reader", "read");
+    make_token_file("writer", "create");
     struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", GATES);
     check_all(pawld, lines, LENGTH(lines));
 }
@@ -287,7 +277,7 @@ TEST_OF(kit, who_asks_too_often_is_told_when_to_go_on)
         { BEARER("reader") "$api/workflows", 200, NULL, NULL },
         { BEARER("reader") "$api/workflows", 429, "RATE_LIMITED", "Retry-After: " },
     };
-    make_token("reader", "read");
+    make_token_file("reader", "read");
     struct pawld *pawld = PAWLD_SERVE(kit, "--tokens", "tokens", "--rate-limit", "0.01", GATES);
     check_all(pawld, lines, LENGTH(lines));
 }

@@ -8,9 +8,7 @@
 
 TEST_OF(kit, wrong_flags_are_told_in_one_line_and_end_with_2)
 {
-    static const struct {
-        const char *arguments[6], *wanted;
-    } cases[] = {
+    static const struct pawld_misuse cases[] = {
         { { NULL }, "which modules?" },
         { { "--stor", "sqlite:x.db", "a.so" }, "pawld has no option --stor; did you mean --store?" },
         { { "--wokers=3", "a.so" }, "pawld has no option --wokers=3; did you mean --workers?" },
@@ -46,13 +44,7 @@ TEST_OF(kit, wrong_flags_are_told_in_one_line_and_end_with_2)
         { { "--dev", "a.so" }, "--dev takes C source files" },
         { { "a.c" }, "pawld --dev a.c compiles and runs it" },
     };
-    for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct pawld *pawld;
-        int code = pawld_run(kit, cases[i].arguments, &pawld);
-        assert_one_line(pawld, cases[i].wanted);
-        assert_int_equal(code, 2);
-        pawld_forget(kit);
-    }
+    assert_usage_errors(kit, cases, LENGTH(cases));
 }
 
 TEST_OF(kit, help_is_complete_and_version_is_told)

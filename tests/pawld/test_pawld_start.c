@@ -286,17 +286,6 @@ TEST_OF(kit, a_store_that_cannot_be_written_is_told_in_the_log)
     pawld_await(pawld, "the store is back, after ");
 }
 
-static void await_ready(struct kit *kit, const struct pawld *pawld, long wanted)
-{
-    long status = 0;
-    for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; monotonic_ms() < until_ms; rest_a_little()) {
-        status = ask(kit, pawld, "GET", "/health/ready", NULL, NULL).status;
-        if (status == wanted)
-            return;
-    }
-    fail_msg("/health/ready says %ld", status);
-}
-
 static void expect_ready(struct kit *kit, const struct pawld *pawld, bool is_ready)
 {
     assert_int_equal(ask(kit, pawld, "GET", "/health/ready", NULL, NULL).status, is_ready ? 200 : 503);
@@ -320,7 +309,7 @@ TEST_OF(kit, a_database_that_was_deleted_or_replaced_is_not_ready)
     assert_non_null(strstr(pawld->errors, "was deleted or replaced"));
 
     assert_int_equal(rename("away.db", "here.db"), 0);
-    await_ready(kit, pawld, 200);
+    await_ready(kit, pawld, 200, "ready");
     create(kit, pawld, "nap", "after", "null");
     assert_int_equal(ask(kit, pawld, "GET", "/workflows/nap/instances/before", NULL, NULL).status, 200);
 }
@@ -340,7 +329,7 @@ TEST_OF(kit, a_store_that_cannot_be_written_is_not_ready)
     assert_int_equal(ask(kit, pawld, "GET", "/health/ready", NULL, NULL).status, 503);
 
     assert_int_equal(prlimit(pawld->process, RLIMIT_FSIZE, &before, NULL), 0);
-    await_ready(kit, pawld, 200);
+    await_ready(kit, pawld, 200, "ready");
     create(kit, pawld, "nap", "a", "null");
 }
 
@@ -463,9 +452,7 @@ TEST_OF(kit, a_key_that_everybody_can_read_is_refused_or_warned_of)
 
 TEST_OF(kit, making_a_token_wrongly_is_told_in_one_line)
 {
-    static const struct {
-        const char *arguments[8], *wanted;
-    } cases[] = {
+    static const struct pawld_misuse cases[] = {
         { { "token" }, "pawld token new --scope" },
         { { "token", "old" }, "pawld token new --scope" },
         { { "token", "new" }, "--scope is missing: give one or more of read, create, manage, event, tick, work" },
@@ -477,11 +464,5 @@ TEST_OF(kit, making_a_token_wrongly_is_told_in_one_line)
         { { "token", "new", "--scope=read", "--name=two words" }, "a token's name is" },
         { { "token", "new", "--scpe", "read" }, "pawld token new has no option --scpe; did you mean --scope?" },
     };
-    for (size_t i = 0; i < LENGTH(cases); i++) {
-        struct pawld *pawld;
-        int code = pawld_run(kit, cases[i].arguments, &pawld);
-        assert_one_line(pawld, cases[i].wanted);
-        assert_int_equal(code, 2);
-        pawld_forget(kit);
-    }
+    assert_usage_errors(kit, cases, LENGTH(cases));
 }

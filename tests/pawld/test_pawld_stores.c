@@ -58,18 +58,6 @@ TEST_OF(kit, a_database_that_was_one_of_several_is_served_with_a_warning)
     assert_int_equal(pawld_await_end(pawld), 0);
 }
 
-static void await_ready(struct kit *kit, const struct pawld *pawld, long status, const char *text)
-{
-    int64_t until_ms = monotonic_ms() + PATIENCE_MS;
-    struct answer answer = ask(kit, pawld, "GET", "/health/ready", NULL, NULL);
-    while (answer.status != status) {
-        assert_true(monotonic_ms() < until_ms);
-        rest_a_little();
-        answer = ask(kit, pawld, "GET", "/health/ready", NULL, NULL);
-    }
-    assert_non_null(strstr(answer.body, text));
-}
-
 TEST_OF(kit, a_database_that_a_newer_pawl_migrates_meanwhile_is_told_and_nothing_new_is_taken)
 {
     struct pawld *pawld = PAWLD_SERVE(kit, "--store", "sqlite:a.db", GATES);

@@ -160,31 +160,20 @@ TEST_IN(with_server, kit, a_store_that_cannot_be_used_is_one_line_and_the_end)
     }
 }
 
-static void await_ready(struct kit *kit, const struct pawld *pawld, long wanted)
-{
-    long status = 0;
-    for (int64_t until_ms = monotonic_ms() + PATIENCE_MS; monotonic_ms() < until_ms; rest_a_little()) {
-        status = ask(kit, pawld, "GET", "/health/ready", NULL, NULL).status;
-        if (status == wanted)
-            return;
-    }
-    fail_msg("/health/ready says %ld", status);
-}
-
 TEST_IN(with_own_server, kit, while_the_server_is_away_the_answer_is_503_and_then_all_goes_on) /* C8 */
 {
     struct pawld *pawld = serve(kit);
-    await_ready(kit, pawld, 200);
+    await_ready(kit, pawld, 200, "ready");
     assert_true(postgres_server_order(&own, POSTGRES_SERVER_DOWN));
 
-    await_ready(kit, pawld, 503);
+    await_ready(kit, pawld, 503, "");
     struct answer answer = ask(kit, pawld, "POST", "/workflows/busy/instances", "{\"id\":\"r-0\"}", NULL);
     assert_int_equal(answer.status, 503);
     assert_true(answer.retry_after_s > 0);
     assert_string_equal(pawl_value_string(answer.value, "code", ""), "STORE_UNAVAILABLE");
 
     assert_true(postgres_server_order(&own, POSTGRES_SERVER_UP));
-    await_ready(kit, pawld, 200);
+    await_ready(kit, pawld, 200, "ready");
     kit->processes[1] = pawld; /* the only one that there is to ask */
     create_and_send(kit, 0);
     kit->processes[1] = NULL;
@@ -281,5 +270,5 @@ TEST_IN(with_patience, kit, while_the_server_is_silent_what_needs_no_store_is_an
         pawl_scope_free(client->kit.scope);
     }
     assert_true(refused > 0 && refused < count);
-    await_ready(kit, pawld, 200);
+    await_ready(kit, pawld, 200, "ready");
 }

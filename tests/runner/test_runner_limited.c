@@ -127,16 +127,6 @@ static int64_t tick(struct running *running, int64_t instances)
     return processed;
 }
 
-static void create(struct running *running, const char *workflow, const char *id, const char *params_json)
-{
-    struct pawl_create_options options = PAWL_CREATE_OPTIONS_INIT;
-    struct pawl_instance instance;
-    options.id = id;
-    options.params_json = params_json;
-    assert_ok(pawl_create(running->engine, running->scope, workflow, &options, &instance, &running->error),
-              running->error);
-}
-
 /* Runs that call the function, and wait: so many jobs of it are due. */
 static void make_jobs(struct limited *limited, const char *function, int count)
 {
@@ -144,7 +134,7 @@ static void make_jobs(struct limited *limited, const char *function, int count)
         char id[32], params[32];
         snprintf(id, sizeof id, "%s-%d", function, i);
         snprintf(params, sizeof params, "\"%s\"", function);
-        create(&limited->host, "caller", id, params);
+        running_create_with(&limited->host, "caller", id, params);
         assert_int_equal(tick(&limited->host, 1), 1);
     }
 }
@@ -201,7 +191,7 @@ static void make_busy(struct limited *limited)
     for (int i = 0; i < BACKLOG; i++) {
         char id[16];
         snprintf(id, sizeof id, "b%d", i);
-        create(&limited->worker, "busy", id, NULL);
+        running_create_with(&limited->worker, "busy", id, NULL);
     }
 }
 
@@ -224,8 +214,8 @@ TEST_OF(limited, C2_nor_does_a_run_wait_for_a_backlog_of_such_jobs)
     add_function(limited, "one", one, 1);
     open_runner(&limited->worker);
     make_jobs(limited, "one", BACKLOG);
-    create(&limited->worker, "busy", "a", NULL);
-    create(&limited->worker, "busy", "b", NULL);
+    running_create_with(&limited->worker, "busy", "a", NULL);
+    running_create_with(&limited->worker, "busy", "b", NULL);
 
     for (int i = 0; i < 4; i++)
         assert_int_equal(tick(&limited->worker, 1), 1);

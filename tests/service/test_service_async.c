@@ -4,45 +4,32 @@
 #include "base/limits.h"
 #include "pawl/pawl.h"
 
-/* What a call was answered with. */
-struct answer {
-    int count;
-    pawl_status status;
-};
-
-static void take_answer(void *user, pawl_status status)
-{
-    struct answer *answer = user;
-    answer->count++;
-    answer->status = status;
-}
-
-static void assert_answered(const struct answer *answer, pawl_status status)
+static void assert_answered(const struct world_answer *answer, pawl_status status)
 {
     assert_int_equal(answer->count, 1);
     assert_int_equal(answer->status, status);
 }
 
-static struct answer create(struct world *world, const char *id, bool return_existing, struct pawl_instance *out)
+static struct world_answer create(struct world *world, const char *id, bool return_existing, struct pawl_instance *out)
 {
-    struct answer answer = { 0, PAWL_OK };
+    struct world_answer answer = { 0, PAWL_OK };
     struct pawl_create_options options = { sizeof options, id, "[1]", return_existing };
-    pawl_create_async(world->engine, world->scope, "order", &options, out, &world->error, take_answer, &answer);
+    pawl_create_async(world->engine, world->scope, "order", &options, out, &world->error, world_take_answer, &answer);
     return answer;
 }
 
-static struct answer control(struct world *world, enum pawl_control what, const char *id)
+static struct world_answer control(struct world *world, enum pawl_control what, const char *id)
 {
-    struct answer answer = { 0, PAWL_OK };
-    pawl_control_async(world->engine, what, "order", id, &world->error, take_answer, &answer);
+    struct world_answer answer = { 0, PAWL_OK };
+    pawl_control_async(world->engine, what, "order", id, &world->error, world_take_answer, &answer);
     return answer;
 }
 
-static struct answer send(struct world *world, const char *id, const char *type, const char *event_id)
+static struct world_answer send(struct world *world, const char *id, const char *type, const char *event_id)
 {
-    struct answer answer = { 0, PAWL_OK };
+    struct world_answer answer = { 0, PAWL_OK };
     struct pawl_send_event_options options = { sizeof options, type, "{}", event_id };
-    pawl_send_event_async(world->engine, "order", id, &options, NULL, &world->error, take_answer, &answer);
+    pawl_send_event_async(world->engine, "order", id, &options, NULL, &world->error, world_take_answer, &answer);
     return answer;
 }
 
@@ -52,7 +39,7 @@ TEST_OF(world, a_create_is_answered_before_it_returns_where_nobody_serves)
 {
     struct pawl_instance made;
 
-    struct answer answer = create(world, "a", false, &made);
+    struct world_answer answer = create(world, "a", false, &made);
 
     assert_answered(&answer, PAWL_OK);
     assert_string_equal(made.id, "a");
@@ -66,11 +53,11 @@ TEST_OF(world, a_create_of_a_known_id_is_refused_or_answered_as_asked)
     world_create(world, "a");
     world_finish(world, "a", PW_OUTCOME_COMPLETE);
 
-    struct answer refused = create(world, "a", false, &made);
+    struct world_answer refused = create(world, "a", false, &made);
     assert_answered(&refused, PAWL_INSTANCE_ID_ALREADY_EXISTS);
     assert_refused(world, refused.status, PAWL_INSTANCE_ID_ALREADY_EXISTS, "\"a\"", NULL);
 
-    struct answer answered = create(world, "a", true, &made);
+    struct world_answer answered = create(world, "a", true, &made);
     assert_answered(&answered, PAWL_OK);
     assert_int_equal(made.status, PAWL_COMPLETE);
 }
@@ -80,7 +67,7 @@ TEST_OF(world, a_create_hands_the_run_to_the_local_runner)
     struct pawl_instance made;
     world_start_local(world, 1);
 
-    struct answer answer = create(world, "a", false, &made);
+    struct world_answer answer = create(world, "a", false, &made);
 
     assert_answered(&answer, PAWL_OK);
     assert_int_equal(world->delivered_count, 1);
@@ -95,19 +82,19 @@ TEST_OF(world, a_create_hands_the_run_to_the_local_runner)
 TEST_OF(world, wrong_arguments_are_answered_too)
 {
     struct pawl_instance made, *many;
-    struct answer answer = { 0, PAWL_OK };
+    struct world_answer answer = { 0, PAWL_OK };
     size_t count;
 
-    pawl_create_async(world->engine, world->scope, "nobody", NULL, &made, &world->error, take_answer, &answer);
+    pawl_create_async(world->engine, world->scope, "nobody", NULL, &made, &world->error, world_take_answer, &answer);
     assert_answered(&answer, PAWL_WORKFLOW_NOT_FOUND);
 
     answer = create(world, "-a", false, &made);
     assert_answered(&answer, PAWL_INVALID_INSTANCE_ID);
 
-    answer = (struct answer){ 0, PAWL_OK };
+    answer = (struct world_answer){ 0, PAWL_OK };
     struct pawl_batch_item items[] = { { "a", "nonsense" } };
-    pawl_create_batch_async(world->engine, world->scope, "order", items, 1, &many, &count, &world->error, take_answer,
-                            &answer);
+    pawl_create_batch_async(world->engine, world->scope, "order", items, 1, &many, &count, &world->error,
+                            world_take_answer, &answer);
     assert_answered(&answer, PAWL_INVALID_JSON);
 
     answer = control(world, PAWL_CONTROL_PAUSE, "nobody");
@@ -124,13 +111,13 @@ TEST_OF(world, wrong_arguments_are_answered_too)
 TEST_OF(world, a_batch_skips_known_ids)
 {
     struct pawl_instance *made = NULL;
-    struct answer answer = { 0, PAWL_OK };
+    struct world_answer answer = { 0, PAWL_OK };
     struct pawl_batch_item items[] = { { "a", NULL }, { "b", NULL }, { "c", "1" } };
     size_t count = 0;
     world_create(world, "b");
 
-    pawl_create_batch_async(world->engine, world->scope, "order", items, 3, &made, &count, &world->error, take_answer,
-                            &answer);
+    pawl_create_batch_async(world->engine, world->scope, "order", items, 3, &made, &count, &world->error,
+                            world_take_answer, &answer);
 
     assert_answered(&answer, PAWL_OK);
     assert_int_equal(count, 2);
@@ -142,11 +129,11 @@ TEST_OF(world, a_batch_skips_known_ids)
 TEST_OF(world, an_empty_batch_is_answered_with_nothing)
 {
     struct pawl_instance *made = NULL;
-    struct answer answer = { 0, PAWL_OK };
+    struct world_answer answer = { 0, PAWL_OK };
     size_t count = 7;
 
-    pawl_create_batch_async(world->engine, world->scope, "order", NULL, 0, &made, &count, &world->error, take_answer,
-                            &answer);
+    pawl_create_batch_async(world->engine, world->scope, "order", NULL, 0, &made, &count, &world->error,
+                            world_take_answer, &answer);
 
     assert_answered(&answer, PAWL_OK);
     assert_int_equal(count, 0);
@@ -156,7 +143,7 @@ TEST_OF(world, an_instance_is_controlled)
 {
     world_create(world, "a");
 
-    struct answer answer = control(world, PAWL_CONTROL_PAUSE, "a");
+    struct world_answer answer = control(world, PAWL_CONTROL_PAUSE, "a");
     assert_answered(&answer, PAWL_OK);
     assert_int_equal(world_get(world, "a").status, PAWL_PAUSED);
     answer = control(world, PAWL_CONTROL_PAUSE, "a"); /* nothing to commit */
@@ -178,14 +165,14 @@ TEST_OF(world, an_event_is_sent_once_for_each_id)
 {
     world_create(world, "a");
 
-    struct answer first = send(world, "a", "paid", "e1"), again = send(world, "a", "paid", "e1");
+    struct world_answer first = send(world, "a", "paid", "e1"), again = send(world, "a", "paid", "e1");
 
     assert_answered(&first, PAWL_OK);
     assert_answered(&again, PAWL_OK);
     assert_string_equal(world->error.text, ""); /* written on failure only */
     assert_int_equal(world_history(world, "a", 0).event_count, 1);
 
-    struct answer generated = send(world, "a", "paid", NULL);
+    struct world_answer generated = send(world, "a", "paid", NULL);
     assert_answered(&generated, PAWL_OK);
     assert_int_equal(world_history(world, "a", 0).event_count, 2);
 }
@@ -201,7 +188,7 @@ TEST_OF(world, a_call_goes_on_when_somebody_came_in_between)
     world_create(world, "a");
     world_start_meddling(world, 1, claim_it);
 
-    struct answer answer = control(world, PAWL_CONTROL_RESTART, "a");
+    struct world_answer answer = control(world, PAWL_CONTROL_RESTART, "a");
 
     assert_answered(&answer, PAWL_OK);
     assert_int_equal(world_get(world, "a").run_number, 2);
@@ -230,7 +217,7 @@ TEST_OF(world, a_call_that_never_gets_through_is_busy)
     world_create(world, "a");
     world_start_meddling(world, 2 * PW_CONFLICT_RETRIES_MAX, move_it);
 
-    struct answer answer = control(world, PAWL_CONTROL_RESTART, "a");
+    struct world_answer answer = control(world, PAWL_CONTROL_RESTART, "a");
 
     assert_answered(&answer, PAWL_BUSY);
     assert_refused(world, answer.status, PAWL_BUSY, "\"a\"", "try again", NULL);
@@ -256,7 +243,7 @@ TEST_OF(world, a_watch_is_told_of_its_instance_and_no_other)
     assert_int_equal(changes, 0);
     world_send(world, "a", "paid", NULL);
     assert_int_equal(changes, 1);
-    struct answer answer = control(world, PAWL_CONTROL_TERMINATE, "a");
+    struct world_answer answer = control(world, PAWL_CONTROL_TERMINATE, "a");
     assert_answered(&answer, PAWL_OK);
     assert_int_equal(changes, 2);
     answer = control(world, PAWL_CONTROL_TERMINATE, "a"); /* refused: nothing changed */

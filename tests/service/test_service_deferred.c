@@ -306,16 +306,11 @@ TEST_OF(world, a_deferreds_secret_is_shown_to_nobody)
 
 /* ---- Without waiting ------------------------------------------------------------------------------------------------- */
 
-static void take_answer(void *user, pawl_status status)
-{
-    *(pawl_status *)user = status;
-}
-
 static pawl_status settle(struct world *world, const char *token, struct pawl_outcome outcome)
 {
     pawl_status status = PAWL_BUSY;
-    pawl_deferred_settle_async(world->engine, token, &outcome, /* out_is_paused= */ NULL, &world->error, take_answer,
-                               &status);
+    pawl_deferred_settle_async(world->engine, token, &outcome, /* out_is_paused= */ NULL, &world->error,
+                               world_take_status, &status);
     return status;
 }
 
@@ -331,7 +326,8 @@ TEST_OF(world, who_completes_a_deferred_is_told_when_its_run_is_paused)
         bool is_paused = i == 2;
         if (i == 2)
             assert_int_equal(pawl_resume(world->engine, "order", "a", &world->error), PAWL_OK);
-        pawl_deferred_settle_async(world->engine, token, &outcome, &is_paused, &world->error, take_answer, &status);
+        pawl_deferred_settle_async(world->engine, token, &outcome, &is_paused, &world->error, world_take_status,
+                                   &status);
         assert_int_equal(status, PAWL_OK);
         assert_int_equal(is_paused, i < 2);
     }

@@ -209,15 +209,10 @@ TEST_OF(world, what_has_finished_is_not_interrupted)
 
 /* ---- Without waiting --------------------------------------------------------------------------------------------- */
 
-static void take_answer(void *user, pawl_status status)
-{
-    *(pawl_status *)user = status;
-}
-
 static pawl_status control(struct world *world, enum pawl_control what, const char *id)
 {
     pawl_status status = PAWL_BUSY;
-    pawl_control_async(world->engine, what, "order", id, &world->error, take_answer, &status);
+    pawl_control_async(world->engine, what, "order", id, &world->error, world_take_status, &status);
     return status;
 }
 

@@ -553,11 +553,6 @@ TEST_OF(world, hooks_hear_of_the_run_that_a_job_wakes_and_not_of_the_job)
 
 /* ---- Without waiting -------------------------------------------------------------------------------------------------- */
 
-static void take_answer(void *user, pawl_status status)
-{
-    *(pawl_status *)user = status;
-}
-
 TEST_OF(world, a_worker_needs_no_call_that_waits)
 {
     static const char *const names[] = { "charge", "free" };
@@ -572,26 +567,28 @@ TEST_OF(world, a_worker_needs_no_call_that_waits)
     world_make(world, "a", PW_RELATION_JOB, "@charge", "k", ORDER(""));
     world_make(world, "a", PW_RELATION_JOB, "@free", "l", ORDER(""));
 
-    pawl_job_claim_async(world->engine, world->scope, &options, &jobs, &count, &world->error, take_answer, &status);
+    pawl_job_claim_async(world->engine, world->scope, &options, &jobs, &count, &world->error, world_take_status,
+                         &status);
     assert_int_equal(status, PAWL_OK);
     assert_int_equal(count, 2);
     assert_string_equal(jobs[0].id, "j");
     assert_string_equal(jobs[1].id, "l");
-    pawl_job_heartbeat_async(world->engine, jobs[0].token, 5000, &until_ms, &world->error, take_answer, &status);
+    pawl_job_heartbeat_async(world->engine, jobs[0].token, 5000, &until_ms, &world->error, world_take_status, &status);
     assert_int_equal(status, PAWL_OK);
     assert_int_equal(until_ms, WORLD_START_MS + 5000);
-    pawl_job_settle_async(world->engine, jobs[0].token, &outcome, /* out_is_paused= */ NULL, &world->error, take_answer,
-                          &status);
+    pawl_job_settle_async(world->engine, jobs[0].token, &outcome, /* out_is_paused= */ NULL, &world->error,
+                          world_take_status, &status);
     assert_int_equal(status, PAWL_OK);
     assert_int_equal(world_history(world, "a", 0).event_count, 1);
 
-    pawl_job_settle_async(world->engine, jobs[0].token, &outcome, /* out_is_paused= */ NULL, &world->error, take_answer,
-                          &status);
+    pawl_job_settle_async(world->engine, jobs[0].token, &outcome, /* out_is_paused= */ NULL, &world->error,
+                          world_take_status, &status);
     assert_refused(world, status, PAWL_JOB_GONE, NULL);
-    pawl_job_heartbeat_async(world->engine, "x", 5000, &until_ms, &world->error, take_answer, &status);
+    pawl_job_heartbeat_async(world->engine, "x", 5000, &until_ms, &world->error, world_take_status, &status);
     assert_refused(world, status, PAWL_INVALID_TOKEN, NULL);
     options.function_count = 0;
-    pawl_job_claim_async(world->engine, world->scope, &options, &jobs, &count, &world->error, take_answer, &status);
+    pawl_job_claim_async(world->engine, world->scope, &options, &jobs, &count, &world->error, world_take_status,
+                         &status);
     assert_refused(world, status, PAWL_INVALID, "functions", NULL);
 }
 
@@ -664,11 +661,11 @@ TEST_OF(world, who_ends_a_job_is_told_when_its_run_is_paused)
     open_job(world, "j", ORDER(""));
     world_make(world, "a", PW_RELATION_JOB, "@charge", "k", ORDER(""));
     struct pawl_job first = claim_one(world), second = claim_one(world);
-    pawl_job_settle_async(world->engine, first.token, &outcome, &is_paused, &world->error, take_answer, &status);
+    pawl_job_settle_async(world->engine, first.token, &outcome, &is_paused, &world->error, world_take_status, &status);
     assert_int_equal(status, PAWL_OK);
     assert_false(is_paused);
     assert_int_equal(pawl_pause(world->engine, "order", "a", &world->error), PAWL_OK);
-    pawl_job_settle_async(world->engine, second.token, &outcome, &is_paused, &world->error, take_answer, &status);
+    pawl_job_settle_async(world->engine, second.token, &outcome, &is_paused, &world->error, world_take_status, &status);
     assert_int_equal(status, PAWL_OK);
     assert_true(is_paused);
 }

@@ -86,23 +86,11 @@ TEST_OF(world, a_history_without_jobs_reads_none)
     assert_int_equal(reads.many, 0);
 }
 
-struct answer {
-    int count;
-    pawl_status status;
-};
-
-static void take_answer(void *user, pawl_status status)
-{
-    struct answer *answer = user;
-    answer->count++;
-    answer->status = status;
-}
-
 TEST_OF(world, a_claim_reads_its_jobs_at_once_and_their_runs_at_once)
 {
     static const char *const charge[] = { "charge" };
     struct pawl_claim_options options = PAWL_CLAIM_OPTIONS_INIT;
-    struct answer answer = { 0, PAWL_OK };
+    struct world_answer answer = { 0, PAWL_OK };
     const struct pawl_job *jobs = NULL;
     size_t count = 0;
     options.functions = charge;
@@ -113,7 +101,8 @@ TEST_OF(world, a_claim_reads_its_jobs_at_once_and_their_runs_at_once)
     open_jobs(world, "b", 5);
     count_from_here(world);
 
-    pawl_job_claim_async(world->engine, world->scope, &options, &jobs, &count, &world->error, take_answer, &answer);
+    pawl_job_claim_async(world->engine, world->scope, &options, &jobs, &count, &world->error, world_take_answer,
+                         &answer);
 
     assert_int_equal(answer.count, 1);
     assert_int_equal(answer.status, PAWL_OK);
@@ -155,16 +144,17 @@ TEST_OF(world, an_event_that_is_sent_again_is_found_by_its_id)
 struct chain {
     struct world *world;
     struct pawl_error error;
-    struct answer paused, beat;
+    struct world_answer paused, beat;
 };
 
 static void pause_it(void *user, pawl_status status)
 {
     struct chain *chain = user;
     assert_int_equal(status, PAWL_OK);
-    pawl_control_async(chain->world->engine, PAWL_CONTROL_PAUSE, "order", "a", &chain->error, take_answer,
+    pawl_control_async(chain->world->engine, PAWL_CONTROL_PAUSE, "order", "a", &chain->error, world_take_answer,
                        &chain->paused);
-    pawl_job_heartbeat_async(chain->world->engine, "1.1.1.nobody", 0, NULL, &chain->error, take_answer, &chain->beat);
+    pawl_job_heartbeat_async(chain->world->engine, "1.1.1.nobody", 0, NULL, &chain->error, world_take_answer,
+                             &chain->beat);
 }
 
 TEST_OF(world, a_call_may_be_made_from_the_answer_to_another)
@@ -232,7 +222,7 @@ static void drop_unit(struct pw_unit *unit, void *user)
 TEST_OF(world, a_call_that_does_not_wait_is_told_when_too_much_waits_already)
 {
     struct pawl_create_options options = { sizeof options, "a", "[1]", false };
-    struct answer answer = { 0, PAWL_OK };
+    struct world_answer answer = { 0, PAWL_OK };
     struct pawl_instance made;
     struct pw_unit *units = calloc(PW_QUEUE_UNITS_MAX, sizeof *units);
     int dropped = 0;
@@ -243,7 +233,7 @@ TEST_OF(world, a_call_that_does_not_wait_is_told_when_too_much_waits_already)
         pw_commit_submit(world->engine->commit, &units[i]);
     }
 
-    pawl_create_async(world->engine, world->scope, "order", &options, &made, &world->error, take_answer, &answer);
+    pawl_create_async(world->engine, world->scope, "order", &options, &made, &world->error, world_take_answer, &answer);
 
     assert_int_equal(answer.count, 1);
     assert_refused(world, answer.status, PAWL_STORE_UNAVAILABLE, "too many", "try again", NULL);
@@ -251,7 +241,7 @@ TEST_OF(world, a_call_that_does_not_wait_is_told_when_too_much_waits_already)
 
     (void)world_create(world, "b"); /* who waits, leads */
     assert_int_equal(dropped, PW_QUEUE_UNITS_MAX);
-    pawl_create_async(world->engine, world->scope, "order", &options, &made, &world->error, take_answer, &answer);
+    pawl_create_async(world->engine, world->scope, "order", &options, &made, &world->error, world_take_answer, &answer);
     assert_int_equal(answer.count, 2);
     assert_int_equal(answer.status, PAWL_OK);
     free(units);

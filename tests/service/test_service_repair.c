@@ -276,22 +276,17 @@ TEST_OF(world, a_restart_from_a_step_that_is_not_there_is_refused)
     assert_int_equal(world_get(world, "a").run_number, 1);
 }
 
-static void take_answer(void *user, pawl_status status)
-{
-    *(pawl_status *)user = status;
-}
-
 TEST_OF(world, a_restart_from_a_step_works_without_waiting)
 {
     pawl_status status = PAWL_BUSY;
     world_create(world, "a");
     world_record(world, "a", completed(1, "reserve"));
 
-    pawl_restart_from_async(world->engine, "order", "a", "charge", &world->error, take_answer, &status);
+    pawl_restart_from_async(world->engine, "order", "a", "charge", &world->error, world_take_status, &status);
     assert_refused(world, status, PAWL_INVALID_STEP_NAME, "\"charge\"", NULL);
-    pawl_restart_from_async(world->engine, "order", "a", NULL, &world->error, take_answer, &status);
+    pawl_restart_from_async(world->engine, "order", "a", NULL, &world->error, world_take_status, &status);
     assert_refused(world, status, PAWL_INVALID, "step", NULL);
-    pawl_restart_from_async(world->engine, "order", "a", "reserve", &world->error, take_answer, &status);
+    pawl_restart_from_async(world->engine, "order", "a", "reserve", &world->error, world_take_status, &status);
     assert_int_equal(status, PAWL_OK);
     assert_int_equal(world_get(world, "a").run_number, 2);
 }

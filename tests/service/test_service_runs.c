@@ -11,11 +11,8 @@ static struct pawl_instance get_run(struct world *world, const char *id, int64_t
 static struct pawl_instance_page list_runs(struct world *world, const char *id, int32_t page_size,
                                            enum pawl_order order, const char *cursor)
 {
-    struct pawl_list_options options = PAWL_LIST_OPTIONS_INIT;
+    const struct pawl_list_options options = world_page(page_size, order, cursor);
     struct pawl_instance_page page;
-    options.page_size = page_size;
-    options.order = order;
-    options.cursor = cursor;
     assert_int_equal(pawl_list_runs(world->engine, world->scope, "order", id, &options, &page, &world->error), PAWL_OK);
     return page;
 }

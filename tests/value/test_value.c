@@ -9,29 +9,6 @@
 
 enum { THREAD_COUNT = 8, DEPTH_MAX = 128 };
 
-static int open_scope(void **state)
-{
-    *state = pawl_scope_new();
-    return *state != NULL ? 0 : -1;
-}
-
-static int close_scope(void **state)
-{
-    pawl_scope_free(*state);
-    return 0;
-}
-
-static const struct test_setting scoped = { open_scope, close_scope, 0 };
-
-static pawl_value *parse(pawl_scope *scope, const char *text)
-{
-    pawl_value *value = NULL;
-    struct pawl_error error = { PAWL_OK, "" };
-    if (pawl_value_parse(scope, text, strlen(text), &value, &error) != PAWL_OK)
-        fail_msg("%s: %s", text, error.text);
-    return value;
-}
-
 static pawl_value *stored(pawl_scope *scope, const char *text)
 {
     pawl_value *value = NULL;
@@ -63,8 +40,8 @@ static void assert_refused(pawl_scope *scope, const char *text, size_t size, con
 
 TEST_WITH(scoped, pawl_scope *scope, the_five_kinds_of_nothing_are_kept_apart)
 {
-    pawl_value *nothing[] = { parse(scope, "0"), parse(scope, "false"), parse(scope, "\"\""), parse(scope, "null"),
-                              NULL };
+    pawl_value *nothing[] = { parse_value(scope, "0"), parse_value(scope, "false"), parse_value(scope, "\"\""),
+                              parse_value(scope, "null"), NULL };
     static const enum pawl_kind kinds[] = { PAWL_KIND_INT, PAWL_KIND_BOOL, PAWL_KIND_STRING, PAWL_KIND_NULL,
                                             PAWL_KIND_NONE };
     static const char *const texts[] = { "0", "false", "\"\"", "null" };
@@ -81,8 +58,9 @@ TEST_WITH(scoped, pawl_scope *scope, the_five_kinds_of_nothing_are_kept_apart)
 
 TEST_WITH(scoped, pawl_scope *scope, readers_answer_by_path)
 {
-    const pawl_value *order = parse(scope, "{\"name\":\"Ada\",\"lines\":[{\"price\":12.5},{\"price\":3}],\"paid\":true,"
-                                           "\"note\":null,\"0\":\"zero\",\"\":{\"\":\"empty\"}}");
+    const pawl_value *order =
+        parse_value(scope, "{\"name\":\"Ada\",\"lines\":[{\"price\":12.5},{\"price\":3}],\"paid\":true,"
+                           "\"note\":null,\"0\":\"zero\",\"\":{\"\":\"empty\"}}");
 
     assert_string_equal(pawl_value_string(order, "name", "?"), "Ada");
     assert_int_equal(pawl_value_size(order, "name"), 3);
@@ -106,7 +84,7 @@ TEST_WITH(scoped, pawl_scope *scope, readers_answer_by_path)
 
 TEST_WITH(scoped, pawl_scope *scope, what_is_not_there_or_of_another_kind_is_otherwise)
 {
-    const pawl_value *value = parse(scope, "{\"a\":[1,\"x\"],\"s\":\"5\",\"n\":5}");
+    const pawl_value *value = parse_value(scope, "{\"a\":[1,\"x\"],\"s\":\"5\",\"n\":5}");
     static const char *const absent[] = { "b",   "a.2", "a.-1",  "a.+1", "a.x",  "a.1x", "a.", "a.18446744073709551616",
                                           "n.0", "s.0", "a.0.0", ".",    "a..0", " a",   "A",  "a.0x0" };
 
@@ -130,8 +108,9 @@ TEST_WITH(scoped, pawl_scope *scope, what_is_not_there_or_of_another_kind_is_oth
 
 TEST_WITH(scoped, pawl_scope *scope, a_dot_inside_a_key_is_escaped)
 {
-    const pawl_value *value = parse(scope, "{\"a.b\":{\"c\":1},\"a\":{\"b\":2},\"x\\\\y\":3,\".\":4,\"d.\":{\"e.f\":5},"
-                                           "\"z\\\\\":6}");
+    const pawl_value *value =
+        parse_value(scope, "{\"a.b\":{\"c\":1},\"a\":{\"b\":2},\"x\\\\y\":3,\".\":4,\"d.\":{\"e.f\":5},"
+                           "\"z\\\\\":6}");
 
     assert_int_equal(pawl_value_int(value, "a\\.b.c", 0), 1);
     assert_int_equal(pawl_value_int(value, "a.b", 0), 2);
@@ -145,8 +124,9 @@ TEST_WITH(scoped, pawl_scope *scope, a_dot_inside_a_key_is_escaped)
 
 TEST_WITH(scoped, pawl_scope *scope, whole_reals_are_integers_when_they_fit)
 {
-    const pawl_value *value = parse(scope, "[3.0, 3.5, -9223372036854775808.0, 9223372036854775808.0, 1e300, -0.0,"
-                                           " 9223372036854775807, -9223372036854775808, 9007199254740993]");
+    const pawl_value *value =
+        parse_value(scope, "[3.0, 3.5, -9223372036854775808.0, 9223372036854775808.0, 1e300, -0.0,"
+                           " 9223372036854775807, -9223372036854775808, 9007199254740993]");
     static const int64_t expected[] = { 3, -1, INT64_MIN, -1, -1, 0, INT64_MAX, INT64_MIN, 9007199254740993 };
 
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
@@ -157,7 +137,7 @@ TEST_WITH(scoped, pawl_scope *scope, whole_reals_are_integers_when_they_fit)
 
 TEST_WITH(scoped, pawl_scope *scope, items_and_keys_come_in_the_order_of_the_text)
 {
-    const pawl_value *object = parse(scope, "{\"z\":1,\"a\":2,\"m\":3}"), *array = parse(scope, "[4,5]");
+    const pawl_value *object = parse_value(scope, "{\"z\":1,\"a\":2,\"m\":3}"), *array = parse_value(scope, "[4,5]");
     static const char *const keys[] = { "z", "a", "m" };
 
     for (size_t i = 0; i < 3; i++) {
@@ -170,13 +150,13 @@ TEST_WITH(scoped, pawl_scope *scope, items_and_keys_come_in_the_order_of_the_tex
     assert_int_equal(pawl_value_int(pawl_value_item(array, 1), NULL, 0), 5);
     assert_null(pawl_value_item(array, 2));
     assert_null(pawl_value_key(array, 0));
-    assert_null(pawl_value_item(parse(scope, "{}"), 0));
-    assert_null(pawl_value_item(parse(scope, "\"text\""), 0));
+    assert_null(pawl_value_item(parse_value(scope, "{}"), 0));
+    assert_null(pawl_value_item(parse_value(scope, "\"text\""), 0));
 }
 
 TEST_WITH(scoped, pawl_scope *scope, strings_may_hold_nul_bytes)
 {
-    const pawl_value *value = parse(scope, "\"a\\u0000b\"");
+    const pawl_value *value = parse_value(scope, "\"a\\u0000b\"");
 
     assert_int_equal(pawl_value_size(value, NULL), 3);
     assert_memory_equal(pawl_value_string(value, NULL, ""), "a\0b", 4);
@@ -185,14 +165,14 @@ TEST_WITH(scoped, pawl_scope *scope, strings_may_hold_nul_bytes)
 
 TEST_WITH(scoped, pawl_scope *scope, equality_ignores_the_order_of_members_and_nothing_else)
 {
-    const pawl_value *value = parse(scope, "{\"a\":[1,2],\"b\":null}");
+    const pawl_value *value = parse_value(scope, "{\"a\":[1,2],\"b\":null}");
     static const char *const others[] = { "{\"a\":[2,1],\"b\":null}", "{\"a\":[1,2]}", "{\"a\":[1.0,2],\"b\":null}",
                                           "{\"a\":[1,2],\"b\":null,\"c\":null}", "null" };
 
-    assert_true(pawl_value_equal(value, parse(scope, "{ \"b\": null, \"a\": [1, 2] }")));
+    assert_true(pawl_value_equal(value, parse_value(scope, "{ \"b\": null, \"a\": [1, 2] }")));
     assert_true(pawl_value_equal(value, stored(scope, "{\"b\":null,\"a\":[1,2]}")));
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        assert_false(pawl_value_equal(value, parse(scope, others[i])));
+        assert_false(pawl_value_equal(value, parse_value(scope, others[i])));
 }
 
 /* ---- Parsing ---- */
@@ -240,7 +220,7 @@ TEST_WITH(scoped, pawl_scope *scope, numbers_must_fit)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_refused(scope, bad[i], strlen(bad[i]), "line 1");
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
-        (void)parse(scope, good[i]);
+        (void)parse_value(scope, good[i]);
 }
 
 static unsigned next_random(unsigned *seed)
@@ -355,7 +335,7 @@ TEST_WITH(scoped, pawl_scope *scope, text_in_another_scope_outlives_the_first)
 {
     pawl_scope *first = pawl_scope_new();
     const char *lazy = text_of(scope, stored(first, "[1]"));
-    const char *parsed = text_of(scope, parse(first, "[ 2 ]"));
+    const char *parsed = text_of(scope, parse_value(first, "[ 2 ]"));
 
     pawl_scope_free(first);
 
@@ -376,7 +356,7 @@ TEST_WITH(scoped, pawl_scope *scope, text_that_cannot_be_read_marks_the_scope)
 
 TEST_WITH(scoped, pawl_scope *scope, every_letter_packs_its_kind)
 {
-    pawl_value *value = NULL, *order = parse(scope, "{\"id\":7}");
+    pawl_value *value = NULL, *order = parse_value(scope, "{\"id\":7}");
 
     assert_int_equal(pawl_value_pack(scope, &value, "{s:s, s:i, s:I, s:f, s:b, s:b, s:n, s:V, s:[i,i], s:{}, s:[]}",
                                      "s", "\xc3\xa4\"", "i", -5, "I", (long long)INT64_MAX, "f", 0.5, "t", 2, "f2", 0,
@@ -401,7 +381,7 @@ TEST_WITH(scoped, pawl_scope *scope, separators_are_optional_and_a_letter_may_st
     assert_int_equal(pawl_value_pack(scope, &value, "s", ""), PAWL_OK);
     assert_string_equal(text_of(scope, value), "\"\"");
     assert_int_equal(pawl_value_pack(scope, &value, "f", 0.1), PAWL_OK);
-    assert_true(pawl_value_real(parse(scope, text_of(scope, value)), NULL, 0) == 0.1);
+    assert_true(pawl_value_real(parse_value(scope, text_of(scope, value)), NULL, 0) == 0.1);
 }
 
 TEST_WITH(scoped, pawl_scope *scope, a_value_that_is_null_is_left_out)
@@ -421,7 +401,7 @@ TEST_WITH(scoped, pawl_scope *scope, a_value_alone_is_handed_on)
     pawl_value *lazy = NULL, *parsed = NULL;
 
     assert_int_equal(pawl_value_pack(scope, &lazy, "V", stored(first, "{ \"a\": 1 }")), PAWL_OK);
-    assert_int_equal(pawl_value_pack(scope, &parsed, "V", parse(first, "{ \"a\": 1 }")), PAWL_OK);
+    assert_int_equal(pawl_value_pack(scope, &parsed, "V", parse_value(first, "{ \"a\": 1 }")), PAWL_OK);
     pawl_scope_free(first);
 
     assert_string_equal(text_of(scope, lazy), "{ \"a\": 1 }");
@@ -461,7 +441,7 @@ TEST_WITH(scoped, pawl_scope *scope, packing_is_refused_past_128_levels)
     format[sizeof format - 2] = '\0';
     assert_int_equal(pawl_value_pack(scope, &value, format + 1), PAWL_OK);
 
-    value = parse(scope, "1");
+    value = parse_value(scope, "1");
     for (int depth = 0; depth < DEPTH_MAX; depth += 2)
         assert_int_equal(pawl_value_pack(scope, &value, "[i,{s:V}]", depth, "in", value), PAWL_OK);
     assert_int_equal(pawl_value_pack(scope, &deepest, "[V]", value), PAWL_INVALID_JSON);
@@ -471,7 +451,7 @@ TEST_WITH(scoped, pawl_scope *scope, packing_is_refused_past_128_levels)
 TEST_WITH(scoped, pawl_scope *scope, a_packed_value_outlives_the_scope_it_came_from)
 {
     pawl_scope *first = pawl_scope_new();
-    const pawl_value *parsed = parse(first, "{\"lines\":[{\"price\":3}],\"name\":\"Ada\"}");
+    const pawl_value *parsed = parse_value(first, "{\"lines\":[{\"price\":3}],\"name\":\"Ada\"}");
     const pawl_value *lazy = stored(first, "[true,\"x\"]");
     pawl_value *value = NULL;
 
@@ -499,7 +479,7 @@ TEST_WITH(scoped, pawl_scope *scope, long_text_is_whole)
         assert_int_equal(pawl_value_pack(scope, &value, "s", string), PAWL_OK);
         const char *text = text_of(scope, value);
         assert_int_equal(strlen(text), size + 2);
-        assert_string_equal(pawl_value_string(parse(scope, text), NULL, ""), string);
+        assert_string_equal(pawl_value_string(parse_value(scope, text), NULL, ""), string);
     }
     assert_int_equal(pawl_value_pack(scope, &value, "[s]", long_string), PAWL_OK);
     assert_int_equal(strlen(text_of(scope, value)), sizeof long_string - 1 + 4);

@@ -4,29 +4,6 @@
 #include "kit/test.h"
 #include "pawl/value.h"
 
-static int set_up(void **state)
-{
-    *state = pawl_scope_new();
-    return *state != NULL ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    pawl_scope_free(*state);
-    return 0;
-}
-
-static const struct test_setting scoped = { set_up, tear_down, 0 };
-
-static pawl_value *parse(pawl_scope *scope, const char *text)
-{
-    pawl_value *value = NULL;
-    struct pawl_error error = { PAWL_OK, "" };
-    if (pawl_value_parse(scope, text, strlen(text), &value, &error) != PAWL_OK)
-        fail_msg("%s: %s", text, error.text);
-    return value;
-}
-
 static void assert_refused(pawl_scope *scope, const char *text)
 {
     pawl_value *value = NULL;
@@ -50,7 +27,7 @@ static void check_with_strtod(pawl_scope *scope, const char *text, unsigned *out
         ++*out_infinite;
         return;
     }
-    assert_true(pawl_value_real(parse(scope, text), NULL, 0) == strtod(text, NULL));
+    assert_true(pawl_value_real(parse_value(scope, text), NULL, 0) == strtod(text, NULL));
     ++*out_finite;
 }
 
@@ -58,8 +35,8 @@ TEST_WITH(scoped, pawl_scope *scope, the_largest_reals_are_those_that_round_to_a
 {
     char text[sizeof middle + 16];
     unsigned finite = 0, infinite = 0;
-    (void)parse(scope, "1.7976931348623158e308");
-    (void)parse(scope, "-1.7976931348623158e308");
+    (void)parse_value(scope, "1.7976931348623158e308");
+    (void)parse_value(scope, "-1.7976931348623158e308");
     assert_refused(scope, "1.79769313486231581e308");
     for (size_t kept = 1; kept < sizeof middle; kept++) { /* its first digits, a little less and a little more */
         for (int change = -1; change <= 1; change++) {
