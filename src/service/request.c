@@ -1,7 +1,7 @@
 /* request.c - see request.h.
  *
- * A caller that does not wait must not read in its own thread, and nothing may read in the callback of a commit.  So
- * every read goes through pw_commit_later(), which runs it at once where that is allowed. */
+ * Nothing may read in the callback of a commit, because a read can wait for the thread that runs the callback.  So every round
+ * that reads goes through pw_commit_later(), which runs it at once where the thread may call the store. */
 #include "service/request.h"
 
 #include <stdlib.h>

@@ -39,20 +39,6 @@ struct contract {
 /* TEST_OF(contract, ...) runs on every store and replayed.  TEST_IN(contract_of_passes, contract, ...) counts the
  * calls of the workflow function, so it does not run replayed. */
 extern const struct test_setting contract_setting, contract_of_passes;
-#define CONTRACT_TEST(function)                                                                                        \
-    {                                                                                                                  \
-#function, function, contract_set_up, contract_tear_down, NULL                                                 \
-    }
-/* The same for a test that counts the calls of the workflow function, which does not run replayed. */
-#define CONTRACT_TEST_OF_PASSES(function)                                                                              \
-    {                                                                                                                  \
-#function, function, contract_set_up_for_passes, contract_tear_down, NULL                                      \
-    }
-int contract_set_up(void **state);
-int contract_set_up_for_passes(void **state);
-int contract_tear_down(void **state);
-/* Runs the tests in all settings. */
-int contract_run_tests(const char *name, struct CMUnitTest *tests, size_t count);
 
 /* ---- Preparing ------------------------------------------------------------------------------------------------- */
 
