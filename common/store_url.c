@@ -177,7 +177,7 @@ static bool names_several(const char *url)
     return false;
 }
 
-/* Of what is no store's URL: is it only a name or a path? */
+/* True when a text that is not a store's URL is only a name or a path, and so holds no password. */
 static bool is_harmless(const char *url)
 {
     static const char letters[] = NAME_LETTERS "./~-";

@@ -94,7 +94,8 @@ PAWL_API void pawl_runner_stats_read(pawl_runner *runner, struct pawl_runner_sta
 /* ---- Calls that do not return ---------------------------------------------------------------------------------- */
 
 /* A call of the author's code that blocks its thread: workflow code that has run for code_ms_max between two durable
- * calls, or a body that has outlived its timeout and has not returned.
+ * calls, or a body that has outlived its timeout and has not returned.  The time of workflow code counts from the
+ * watchdog's first look, which comes at most a second after the code began.
  *
  * A started runner finds such calls and starts another worker for each.  Workflow code that blocks also loses its
  * run: the lease is given back, other processes may take the run at once, and no runner of this engine takes it

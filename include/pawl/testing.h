@@ -239,7 +239,7 @@ struct pawl_sweep_finding {
 };
 
 struct pawl_sweep_report {
-    /* Of the undisturbed run: "complete with {\"n\":1}", "errored with Broken: on purpose".  NULL: it did not end, or a finding
+    /* How the undisturbed run ended: "complete with {\"n\":1}", "errored with Broken: on purpose".  NULL: it did not end, or a finding
      * stopped it. */
     const char *outcome;
     const char *const *commits; /* of the undisturbed run: "step \"charge\" completed" */

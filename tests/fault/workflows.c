@@ -211,7 +211,7 @@ static pawl_status row_body(pawl_step *step, const pawl_value *input, pawl_value
     return pawl_result(step, out_result, "s", pawl_step_name(step));
 }
 
-/* Of a function, which is told of the call that it carries out. */
+/* A function learns which call it carries out. */
 static pawl_status charge(pawl_step *step, const pawl_value *input, pawl_value **out_result)
 {
     (void)begin(step, input);
@@ -227,7 +227,7 @@ static pawl_status refuse(pawl_step *step, const pawl_value *input, pawl_value *
     return pawl_fail_for_good(step, "Refused", "it will never work");
 }
 
-/* Whoever goes on with the tokens is a later act. */
+/* A later act uses the tokens. */
 static pawl_status tell_body(pawl_step *step, const pawl_value *input, pawl_value **out_result)
 {
     struct ledger *ledger = begin(step, input);

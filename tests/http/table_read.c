@@ -39,7 +39,7 @@ static void mount_nowhere(struct pawl_http_options *options)
     options->mount = "";
 }
 
-/* Who asks, and may do what: by a header, so that one handler shows all. */
+/* A header says who asks, so that one handler can show every answer. */
 static bool authorize_by_header(void *user, const struct pawl_http_subject *subject,
                                 struct pawl_http_refusal *out_refusal)
 {

@@ -495,7 +495,7 @@ static void add_restart_from(struct pw_unit *unit, struct pw_fence at, int64_t k
         (struct pw_op_restart){ .instance = at.instance, .run = at.run, .keep_before_seq = keep_before_seq };
 }
 
-/* The steps of the old run are of the same batch, too. */
+/* The steps of the old run are in the same batch. */
 TEST_IN(on_engines, fixture, steps_that_are_kept_are_there_for_the_rest_of_the_batch) /* S2 */
 {
     struct pw_fence at = create_held(fixture, "order", "a"), next = { at.instance, at.run + 1, 0 };
